@@ -55,10 +55,10 @@ enum AirTrace {
     /// Returns the properties of interface `Device1` for a step.
     static func properties(_ step: Step) -> [String: Value] {
         var properties: [String: Value] = [
-            "RSSI": .int16(Int16(step.rssi)), "UUIDs": .strings([ScriptedBlueZ.feed]),
+            "RSSI": .int16(Int16(step.rssi)), "UUIDs": .strings([ScriptedBlueZ.serviceUUID]),
         ]
         func serviceData(_ bytes: [UInt8]) -> Value {
-            .properties([ScriptedBlueZ.feed: .bytes(bytes)])
+            .properties([ScriptedBlueZ.serviceUUID: .bytes(bytes)])
         }
         switch step.sender {
         case .kiosk: properties["ServiceData"] = serviceData(kiosk.serviceData)

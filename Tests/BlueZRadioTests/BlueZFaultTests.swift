@@ -12,8 +12,8 @@ import Testing
 /// Tests with one fault each. The first test runs on each relevant release of BlueZ.
 @Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
-    private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
-    private static let advertising = FaultyBlueZ.Reality(
+    private static let quiet = FaultyBlueZ.ActualState(onAir: [], isScanning: true)
+    private static let advertising = FaultyBlueZ.ActualState(
         onAir: [eid.serviceData],
         isScanning: true
     )
@@ -27,7 +27,7 @@ import Testing
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
             // A registration times out while bluetoothd hangs. bluetoothd registers it later.
-            bluez.turns.hang()
+            bluez.callQueue.hang()
             do throws(RadioFailure) {
                 try await radio.startAdvertising(EID(literal: "0123456789"))
                 Issue.record("not refused")
@@ -35,7 +35,7 @@ import Testing
                 #expect(error.code == .timedOut)
             }
             await radio.stopAdvertising(Self.eid)
-            bluez.turns.resume()
+            bluez.callQueue.resume()
             try await Self.until(bluez, Self.quiet)
             try await bluez.hears(1, rssi: -50, data: Self.eid.serviceData)
             #expect(bluez.state.withLock(\.crashes).isEmpty)
@@ -51,16 +51,16 @@ import Testing
 
     @Test(
         "A dead scan whose `Discovering` stays true is revived by the recovery step that it needs",
-        arguments: FaultyBlueZ.Cure.allCases
+        arguments: FaultyBlueZ.Revival.allCases
     )
-    func stuck(_ cure: FaultyBlueZ.Cure) async throws {
+    func stuck(_ revival: FaultyBlueZ.Revival) async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
-            bluez.state.withLock { $0.deadUntil = cure }
+            bluez.state.withLock { $0.revivedBy = revival }
             try await Self.until(bluez, Self.advertising)
             let rungs = await radio.planner.state.recovery.rungs
-            let needed: RecoveryRung = [.refilter, .restart, .reconnect][cure.rawValue]
+            let needed: RecoveryRung = [.refilter, .restart, .reconnect][revival.rawValue]
             #expect(rungs[needed, default: 0] >= 1, "\(rungs)")
         }
     }
@@ -155,13 +155,16 @@ import Testing
         }
     }
 
-    private static func until(_ bluez: FaultyBlueZ, _ reality: FaultyBlueZ.Reality) async throws {
+    private static func until(
+        _ bluez: FaultyBlueZ,
+        _ wanted: FaultyBlueZ.ActualState
+    ) async throws {
         do {
-            try await eventually("\(reality)", within: .seconds(60)) {
-                bluez.reality == reality ? true : nil
+            try await eventually("the actual state is \(wanted)", within: .seconds(60)) {
+                bluez.actualState == wanted ? true : nil
             }
         } catch {
-            Issue.record("the real state is \(bluez.reality)")
+            Issue.record("the actual state is \(bluez.actualState)")
             throw error
         }
     }

@@ -24,7 +24,7 @@ import Testing
                 Issue.record("no filter before the scan")
                 return
             }
-            #expect(uuids == [ScriptedBlueZ.feed] && (rssi ?? 0) < -120)
+            #expect(uuids == [ScriptedBlueZ.serviceUUID] && (rssi ?? 0) < -120)
             #expect(await requests.next() == .startDiscovery)
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             let first = try await running.sighting()
@@ -216,7 +216,7 @@ import Testing
                         .properties([
                             "RSSI": .int16(-30),
                             "ServiceData": .properties([
-                                ScriptedBlueZ.feed: .bytes(Self.other.serviceData)
+                                ScriptedBlueZ.serviceUUID: .bytes(Self.other.serviceData)
                             ]),
                         ]), .strings([]),
                     ]
@@ -238,7 +238,7 @@ import Testing
     }
 
     private static func registration(_ eid: EID) -> ScriptedBlueZ.Request {
-        .register(data: eid.serviceData, uuids: [ScriptedBlueZ.feed], type: "broadcast")
+        .register(data: eid.serviceData, uuids: [ScriptedBlueZ.serviceUUID], type: "broadcast")
     }
 }
 

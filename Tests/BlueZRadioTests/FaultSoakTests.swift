@@ -72,19 +72,19 @@ import Testing
         _ wanted: Set<EID>,
         _ story: String
     ) async throws {
-        let real = FaultyBlueZ.Reality(
+        let wantedState = FaultyBlueZ.ActualState(
             onAir: wanted.map(\.serviceData).sorted { $0.lexicographicallyPrecedes($1) },
             isScanning: true
         )
-        var last = world.bluez.reality
+        var last = world.bluez.actualState
         do {
-            try await eventually("the real state is the wanted state", within: .seconds(60)) {
-                last = world.bluez.reality
-                return last == real ? true : nil
+            try await eventually("the actual state is the wanted state", within: .seconds(60)) {
+                last = world.bluez.actualState
+                return last == wantedState ? true : nil
             }
         } catch {
             let state = await radio.planner.state
-            Issue.record("\(story): wanted \(real), real \(last), the radio says \(state)")
+            Issue.record("\(story): wanted \(wantedState), actual \(last), the radio says \(state)")
             throw error
         }
         #expect(world.bluez.state.withLock(\.crashes).isEmpty, "\(story)")

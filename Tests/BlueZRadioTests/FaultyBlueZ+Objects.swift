@@ -9,8 +9,8 @@ extension FaultyBlueZ {
     func rootObject() -> ExportedObject {
         let type = Signature("a{oa{sa{sv}}}") ?? .none
         let get = ExportedObject.Method(output: type) { [self] _ throws(MethodFailure) in
-            await turns.waitForTurn()
-            defer { turns.endTurn() }
+            await callQueue.waitForTurn()
+            defer { callQueue.endTurn() }
             let entries = interfaces.map { interfaces in
                 [Value.Entry(key: .objectPath(Self.adapter), value: Self.value(interfaces))]
             }
@@ -41,8 +41,8 @@ extension FaultyBlueZ {
                 "RegisterAdvertisement": method(registration) { [self] call, _ in
                     try await register(call)
                 },
-                "UnregisterAdvertisement": method(.objectPath) { [self] call, ticket in
-                    try await unregister(call, ticket)
+                "UnregisterAdvertisement": method(.objectPath) { [self] call, callNumber in
+                    try await unregister(call, callNumber)
                 },
             ]),
         ])
@@ -52,11 +52,11 @@ extension FaultyBlueZ {
     /// refusal is scripted.
     private func method(
         _ input: Signature,
-        _ work: @escaping @Sendable (Invocation, _ ticket: Int) async throws -> Void
+        _ work: @escaping @Sendable (Invocation, _ callNumber: Int) async throws -> Void
     ) -> ExportedObject.Method {
         ExportedObject.Method(input: input) { [self] call throws(MethodFailure) in
-            let ticket = await turns.waitForTurn()
-            defer { turns.endTurn() }
+            let callNumber = await callQueue.waitForTurn()
+            defer { callQueue.endTurn() }
             let (refusal, delay) = state.withLock { state in
                 state.calls.append(call.member)
                 let hasRefusal = state.refusals[call.member]?.isEmpty == false
@@ -67,7 +67,7 @@ extension FaultyBlueZ {
             if delay > .zero { try? await Task.sleep(for: delay) }
             if let refusal { throw MethodFailure(bluez: refusal) }
             do {
-                try await work(call, ticket)
+                try await work(call, callNumber)
             } catch let failure as MethodFailure {
                 throw failure
             } catch {
@@ -124,7 +124,7 @@ extension FaultyBlueZ {
             guard state.isPowered else { return false }
             state.isDiscovering = false
             state.sessions = []
-            state.deadUntil = nil
+            state.revivedBy = nil
             for path in state.advertisements.keys { state.advertisements[path]?.isLost = true }
             return true
         }
@@ -146,7 +146,7 @@ extension FaultyBlueZ {
         _ number: Int,
         rssi: Int16,
         data: [UInt8],
-        service: String = FaultyBlueZ.feed
+        service: String = FaultyBlueZ.serviceUUID
     ) async throws {
         let properties: [String: Value] = [
             "RSSI": .int16(rssi), "ServiceData": .properties([service: .bytes(data)]),

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Like the real bluetoothd, it keeps the discovery and the advertisements of each client until
 /// the client leaves the bus, and answers calls in order. `counts` counts the commands of a living
-/// scan. `reality` is the true state of the advertisements and the scan.
+/// scan. `actualState` has the advertisements and the scan as they really are.
 final class FaultyBlueZ: Sendable {
     struct State {
         var isPowered = true
@@ -20,7 +20,7 @@ final class FaultyBlueZ: Sendable {
         /// The value of `Discovering`.
         var isDiscovering = false
         /// The weakest action that revives the dead scan, or `nil` if the scan is not dead.
-        var deadUntil: Cure?
+        var revivedBy: Revival?
         var advertisements: [ObjectPath: Advertisement] = [:]
         /// The errors that answer the next calls, by method.
         var refusals: [String: [String]] = [:]
@@ -33,8 +33,8 @@ final class FaultyBlueZ: Sendable {
 
     struct Advertisement {
         let owner: String
-        /// The number of turns issued when bluetoothd began to read the advertisement.
-        let readSince: Int
+        /// The number of calls that had arrived when bluetoothd began to read the advertisement.
+        let callsBeforeRead: Int
         /// The service data; `nil` while bluetoothd reads it from the owner.
         var data: [UInt8]?
         /// A Boolean that is true if the kernel stopped the advertisement without bluetoothd's
@@ -43,26 +43,26 @@ final class FaultyBlueZ: Sendable {
     }
 
     /// The actions that can revive a dead scan, the weakest first.
-    enum Cure: Int, CaseIterable, Comparable {
+    enum Revival: Int, CaseIterable, Comparable {
         case filter
         case restart
-        case departure
+        case disconnect
 
-        static func < (left: Cure, right: Cure) -> Bool { left.rawValue < right.rawValue }
+        static func < (left: Revival, right: Revival) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// The advertisements that are really on the air, and the real state of the scan.
-    struct Reality: Equatable {
+    struct ActualState: Equatable {
         var onAir: [[UInt8]]
         var isScanning: Bool
     }
 
     static let adapter = ScriptedBlueZ.adapter
-    static let feed = ScriptedBlueZ.feed
+    static let serviceUUID = ScriptedBlueZ.serviceUUID
 
     let state = Mutex(State())
     let connection: Connection
-    let turns = Turns()
+    let callQueue = CallQueue()
     let version: BlueZRelease
     let bus: PrivateBus
     let counts: KernelCounts
@@ -102,19 +102,19 @@ final class FaultyBlueZ: Sendable {
     /// Ends abruptly, like a killed bluetoothd.
     func stop() async {
         cycle.withLock { $0?.cancel() }
-        turns.admitAll()
+        callQueue.admitAll()
         await connection.close()
     }
 
-    var reality: Reality {
+    var actualState: ActualState {
         state.withLock { state in
             guard state.hasAdapter, state.isPowered else {
-                return Reality(onAir: [], isScanning: false)
+                return ActualState(onAir: [], isScanning: false)
             }
             let data = state.advertisements.values.filter { !$0.isLost }.compactMap(\.data)
-            return Reality(
+            return ActualState(
                 onAir: data.sorted { $0.lexicographicallyPrecedes($1) },
-                isScanning: !state.sessions.isEmpty && state.isDiscovering && state.deadUntil == nil
+                isScanning: !state.sessions.isEmpty && state.isDiscovering && state.revivedBy == nil
             )
         }
     }
@@ -127,7 +127,7 @@ final class FaultyBlueZ: Sendable {
             try? await Task.sleep(for: interval)
             let isAlive = state.withLock { state in
                 state.isPowered && state.hasAdapter && !state.sessions.isEmpty
-                    && state.isDiscovering && state.deadUntil == nil && !turns.isHung
+                    && state.isDiscovering && state.revivedBy == nil && !callQueue.isHung
             }
             if isAlive { counts.commanded(Self.restartCommands) }
         }
@@ -142,15 +142,15 @@ final class FaultyBlueZ: Sendable {
             guard signal.arguments.count == 3, let name = signal.arguments[0].asString,
                 name.hasPrefix(":"), signal.arguments[2].asString == ""
             else { continue }
-            await turns.waitForTurn()
+            await callQueue.waitForTurn()
             let wasLast = state.withLock { state in
                 state.advertisements = state.advertisements.filter { $0.value.owner != name }
                 state.filters[name] = nil
                 guard state.sessions.remove(name) != nil else { return false }
-                if state.sessions.isEmpty { state.cure(by: .departure) }
+                if state.sessions.isEmpty { state.revive(by: .disconnect) }
                 return state.sessions.isEmpty
             }
-            turns.endTurn()
+            callQueue.endTurn()
             if wasLast { try? await says(isDiscovering: false) }
         }
     }
@@ -171,8 +171,8 @@ final class FaultyBlueZ: Sendable {
             }
             let isOther = state.filters.updateValue(filter, forKey: sender) != filter
             guard isOther, state.sessions.contains(sender) else { return false }
-            state.cure(by: .filter)
-            return state.isDiscovering && state.deadUntil == nil
+            state.revive(by: .filter)
+            return state.isDiscovering && state.revivedBy == nil
         }
         if isRestarted { counts.commanded(Self.restartCommands) }
     }
@@ -193,11 +193,11 @@ final class FaultyBlueZ: Sendable {
         guard let sender = call.sender else { return }
         let isStuck = try state.withLock { state in
             guard state.sessions.remove(sender) != nil else { throw MethodFailure(bluez: "Failed") }
-            state.cure(by: .restart)
-            if state.deadUntil == nil { state.isDiscovering = false }
-            return state.deadUntil != nil
+            state.revive(by: .restart)
+            if state.revivedBy == nil { state.isDiscovering = false }
+            return state.revivedBy != nil
         }
-        // Our session has ended, but `Discovering` stays true (bluez/bluez#807).
+        // The client's session has ended, but `Discovering` stays true (bluez/bluez#807).
         if isStuck { throw MethodFailure(bluez: "InProgress") }
         try await says(isDiscovering: false)
     }
@@ -209,12 +209,15 @@ final class FaultyBlueZ: Sendable {
                 throw MethodFailure(bluez: "AlreadyExists")
             }
             guard state.advertisements.count < 5 else { throw MethodFailure(bluez: "NotPermitted") }
-            state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
+            state.advertisements[path] = Advertisement(
+                owner: sender,
+                callsBeforeRead: callQueue.arrivedCount
+            )
         }
         // bluetoothd answers other calls while it reads the advertisement from its owner.
-        turns.endTurn()
+        callQueue.endTurn()
         let data = try? await read(path, of: sender)
-        await turns.waitForTurn()
+        await callQueue.waitForTurn()
         try state.withLock { state in
             guard let data, state.advertisements[path] != nil else {
                 state.advertisements[path] = nil
@@ -238,23 +241,23 @@ final class FaultyBlueZ: Sendable {
         return reply.first?.asProperties?["ServiceData"]?.asProperties?.values.first?.asBytes
     }
 
-    func unregister(_ call: Invocation, _ ticket: Int) async throws {
+    func unregister(_ call: Invocation, _ callNumber: Int) async throws {
         guard let path = call.arguments[0].asObjectPath else { return }
         try state.withLock { state in
             guard let known = state.advertisements.removeValue(forKey: path) else {
                 throw MethodFailure(bluez: "DoesNotExist")
             }
-            // This call arrived before the owner could answer the read.
-            if known.data == nil, ticket < known.readSince, version < .readingFixed {
-                state.crashes.append("an advertisement taken away while it is read")
+            // This call was already queued when the read began, so the owner has not answered yet.
+            if known.data == nil, callNumber < known.callsBeforeRead, version < .readingFixed {
+                state.crashes.append("an advertisement unregistered while it is read")
             }
         }
     }
 }
 
 extension FaultyBlueZ.State {
-    mutating func cure(by cure: FaultyBlueZ.Cure) {
-        if let deadUntil, deadUntil <= cure { self.deadUntil = nil }
+    mutating func revive(by action: FaultyBlueZ.Revival) {
+        if let revivedBy, revivedBy <= action { self.revivedBy = nil }
     }
 }
 

@@ -74,7 +74,7 @@ final class FaultyWorld {
     func inject(_ fault: Fault) async throws {
         switch fault {
         case .killed: try await restart()
-        case .hung: bluez.turns.hang()
+        case .hung: bluez.callQueue.hang()
         case .powered: try await power(false)
         case .blinked: try await bluez.blinksPower()
         case .unplugged:
@@ -85,8 +85,8 @@ final class FaultyWorld {
             try await bluez.hides(["org.bluez.Adapter1", "org.bluez.LEAdvertisingManager1"])
         case .busRestarted: try await restartBus()
         case .scanDead:
-            let cure = pick(FaultyBlueZ.Cure.allCases)
-            bluez.state.withLock { $0.deadUntil = $0.sessions.isEmpty ? nil : cure }
+            let revival = pick(FaultyBlueZ.Revival.allCases)
+            bluez.state.withLock { $0.revivedBy = $0.sessions.isEmpty ? nil : revival }
         case .scanEnded:
             bluez.state.withLock { $0.isDiscovering = false }
             try await bluez.says(isDiscovering: false)
@@ -109,7 +109,7 @@ final class FaultyWorld {
 
     /// Ends all lasting faults except a dead scan, which the radio itself must revive.
     func heal() async throws {
-        bluez.turns.resume()
+        bluez.callQueue.resume()
         bluez.state.withLock { state in
             state.delay = .zero
             state.refusals = [:]
@@ -142,7 +142,7 @@ final class FaultyWorld {
             state.isPowered = isOn
             state.isDiscovering = false
             state.sessions = []
-            state.deadUntil = nil
+            state.revivedBy = nil
             return true
         }
         guard isChange else { return }
@@ -221,6 +221,6 @@ extension FaultyBlueZ.State {
         isDiscovering = false
         sessions = []
         advertisements = [:]
-        deadUntil = nil
+        revivedBy = nil
     }
 }

@@ -25,7 +25,7 @@ final class ScriptedBlueZ: Sendable {
     }
 
     static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
-    static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
+    static let serviceUUID = "0000feed-0000-1000-8000-00805f9b34fb"
 
     let requests: AsyncStream<Request>
     private let output: AsyncStream<Request>.Continuation
@@ -75,7 +75,7 @@ final class ScriptedBlueZ: Sendable {
     ) async throws {
         var properties = more
         if let rssi { properties["RSSI"] = .int16(rssi) }
-        if let data { properties["ServiceData"] = .properties([Self.feed: .bytes(data)]) }
+        if let data { properties["ServiceData"] = .properties([Self.serviceUUID: .bytes(data)]) }
         try await added(Self.device(number), ["org.bluez.Device1": properties])
     }
 
@@ -260,7 +260,7 @@ final class ScriptedBlueZ: Sendable {
             timeout: .seconds(10)
         )
         let request = Request.register(
-            data: properties["ServiceData"]?.asProperties?[Self.feed]?.asBytes ?? [],
+            data: properties["ServiceData"]?.asProperties?[Self.serviceUUID]?.asBytes ?? [],
             uuids: properties["ServiceUUIDs"]?.asStrings ?? [],
             type: properties["Type"]?.asString ?? ""
         )

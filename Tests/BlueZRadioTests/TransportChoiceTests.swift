@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test(
-        "A missing socket causes a note, and a problem only for a radio that must use the socket"
+        "An unusable socket causes a note, and a problem only for a radio that must use the socket"
     )
-    func saying() {
+    func noteAndProblem() {
         for policy in [TransportPolicy.best, .management] {
             var choice = TransportChoice(policy: policy)
             _ = choice.failed(.noCapability)
@@ -48,7 +48,7 @@ import Testing
         #expect(TransportChoice(policy: .dbus).note == nil)
     }
 
-    @Test("The socket is silent if for three seconds only bluetoothd reports devices")
+    @Test("The socket counts as silent if only bluetoothd reports devices for three seconds")
     func silent() {
         var choice = TransportChoice(policy: .best)
         choice.opened()

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Frames of the management socket") struct ManagementEventTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
-    private static let feed = UUID16(0xFEED)
+    private static let serviceUUID = UUID16(0xFEED)
 
     private func event(_ frame: [UInt8]) -> ManagementEvent {
-        ManagementEvent(frame: frame.span, serviceUUID: Self.feed)
+        ManagementEvent(frame: frame.span, serviceUUID: Self.serviceUUID)
     }
 
     private func report(_ frame: [UInt8]) -> ManagementReport? {
@@ -16,7 +16,7 @@ import Testing
     }
 
     private func advertisement(_ data: [UInt8]) -> HeardAdvertisement {
-        HeardAdvertisement(data: data.span, serviceUUID: Self.feed)
+        HeardAdvertisement(data: data.span, serviceUUID: Self.serviceUUID)
     }
 
     @Test("A kiosk's report contains the adapter, the level and the EID")
@@ -66,7 +66,7 @@ import Testing
         let refused = event(ManagementFrame.answer(status: 0x14))
         #expect(refused == .answered(opcode: 0x15, status: 0x14))
         #expect(ManagementSocket.isPermitted(by: refused) == false)
-        // The kernel answers a privileged socket's question without an adapter with Invalid Index.
+        // The query names no adapter, so a privileged socket gets the answer Invalid Index.
         let permitted = event(ManagementFrame.answer(status: 0x11))
         #expect(ManagementSocket.isPermitted(by: permitted) == true)
         #expect(ManagementSocket.isPermitted(by: .answered(opcode: 1, status: 0)) == nil)
@@ -87,9 +87,9 @@ import Testing
         // length.
         #expect(event(ManagementFrame.event(0x0012, 0, [1, 2, 3])) == .malformed)
         #expect(event(ManagementFrame.event(0x0001, 0, [0x15])) == .malformed)
-        var lying = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
-        lying[6 + 12] += 1
-        #expect(event(lying) == .malformed)
+        var wrongLength = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
+        wrongLength[6 + 12] += 1
+        #expect(event(wrongLength) == .malformed)
     }
 
     @Test("Our UUID and its data are found with 16, 32 and 128 bits, and other UUIDs are ignored")

@@ -1,5 +1,5 @@
-/// The stories of a real browser, in order. Each is a function in `browser/stories`, and the
-/// function's docstring describes the story.
+/// The stories that are played in a real browser, in order. Each is a function in
+/// `browser/stories`, and the function's docstring describes the story.
 enum Story: String, CaseIterable, Sendable {
     case judges
     case sale, quick, released, preparing, killed, truth, silent, near, adapter, newest, displays,

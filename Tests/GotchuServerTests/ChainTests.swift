@@ -14,18 +14,18 @@ import Testing
 struct ChainTests {
     @Test(
         "A till added with --user receives money into that user's wallet but cannot spend from it",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func wallet(kind: BooksKind) async throws {
+    func wallet(kind: DatabaseKind) async throws {
         let folder = try TemporaryFolder()
-        let books = try kind.makeBooks(in: folder).database
-        let server = try await ServerProcess(folder: folder, database: books)
+        let database = try kind.makeDatabase(in: folder).address
+        let server = try await ServerProcess(folder: folder, database: database)
         let wire = server.wire
         let merchant = try await wire.login("merchant")
         let payer = try await wire.login("payer")
         let id = try await wire.get("/api/wallet/balance", token: merchant).string("user_id")
-        let first = try await till("Till 1", of: "Merchant@Shop.example", books, wire)
-        let second = try await till("Till 2", of: id, books, wire)
+        let first = try await till("Till 1", of: "Merchant@Shop.example", database, wire)
+        let second = try await till("Till 2", of: id, database, wire)
         #expect(first.string("user_id") == id && second.string("user_id") == id)
         #expect(first.string("scope") == "payee")
         let token = first.string("access_token")
@@ -55,7 +55,7 @@ struct ChainTests {
         let sent = try await wire.send(owed, by: token, key: "0123456789abcdef")
         #expect(sent.code == "FORBIDDEN")
 
-        let list = try await ServerProcess.run("devices", "list", "--database", books).text
+        let list = try await ServerProcess.run("devices", "list", "--database", database).text
         let lines = list.split(separator: "\n")
         #expect(lines.count == 2)
         let shownUser = "\t\(id)\tmerchant@shop.example\tgood\t"
@@ -66,7 +66,7 @@ struct ChainTests {
     private func till(
         _ name: String,
         of user: String,
-        _ books: String,
+        _ database: String,
         _ wire: Wire
     ) async throws -> WireReply {
         let made = try await ServerProcess.run(
@@ -76,7 +76,7 @@ struct ChainTests {
             "--user",
             user,
             "--database",
-            books
+            database
         )
         #expect(made.code == 0, "\(made.text)")
         let code = try #require(made.text.split(separator: "\n").last)
@@ -133,13 +133,13 @@ struct ChainTests {
     ) async throws -> [String] {
         _ = try await server.wire.login(user)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let books = try OpenedDatabase.existing(.sqlite(path: server.path), logger: logger)
-        let owner = try await books.user("\(user)@shop.example").id
+        let database = try OpenedDatabase.existing(.sqlite(path: server.path), logger: logger)
+        let owner = try await database.user("\(user)@shop.example").id
         var tokens: [String] = []
         for number in 1...count {
             let id = DeviceID.make()
             let credential = DeviceCredential(for: id)
-            try await DeviceRegistry(books).add(
+            try await DeviceRegistry(database).add(
                 Device(
                     id: id,
                     user: owner,

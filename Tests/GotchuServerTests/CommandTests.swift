@@ -24,15 +24,15 @@ struct CommandTests {
     func verifyAndBackup() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
-        let books = "sqlite:\(server.path)"
-        let verified = try await ServerProcess.run("verify", "--database", books)
+        let address = "sqlite:\(server.path)"
+        let verified = try await ServerProcess.run("verify", "--database", address)
         #expect(verified.code == 0)
         #expect(verified.text.contains("ok\t1\tall accounts together hold zero"))
         #expect(verified.text.hasSuffix("The books are right.\n"))
         let copy = folder.path + "/books.db"
-        let made = try await ServerProcess.run("backup", copy, "--database", books)
+        let made = try await ServerProcess.run("backup", copy, "--database", address)
         #expect(made.code == 0, "\(made.text)")
-        let again = try await ServerProcess.run("backup", copy, "--database", books)
+        let again = try await ServerProcess.run("backup", copy, "--database", address)
         #expect(again.code == 74 && again.text.contains("never overwrites"))
         let restored = try await ServerProcess(folder: folder)
         let known = try await restored.wire.login("payee")
@@ -57,21 +57,21 @@ struct CommandTests {
     func head() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
-        let books = "sqlite:\(server.path)"
-        let verified = try await ServerProcess.run("verify", "--database", books)
+        let address = "sqlite:\(server.path)"
+        let verified = try await ServerProcess.run("verify", "--database", address)
         let found = verified.text.firstMatch(of: /\nhead\t([0-9a-f]{20}):(1:[0-9a-f]{64})\n/)
         let (_, chain, seal) = try #require(found).output
         let head = "\(chain):\(seal)"
-        let held = try await ServerProcess.run("verify", "--database", books, "--seal", "\(head)")
+        let held = try await ServerProcess.run("verify", "--database", address, "--seal", "\(head)")
         #expect(held.code == 0, "\(held.text)")
         let other = "\(chain):1:" + String(repeating: "0", count: 64)
         for seals in [[other], [head, other], [other, head]] {
             let options = seals.flatMap { ["--seal", $0] }
-            let forged = try Program("gotchu-server", ["verify", "--database", books] + options)
+            let forged = try Program("gotchu-server", ["verify", "--database", address] + options)
             #expect(try await forged.exitCode() == 1)
             #expect(forged.text.contains("of chain \(chain) is another one"), "\(forged.text)")
         }
-        let wrong = try await ServerProcess.run("verify", "--database", books, "--seal", "1")
+        let wrong = try await ServerProcess.run("verify", "--database", address, "--seal", "1")
         #expect(wrong.code == 64 && wrong.text.contains("CHAIN:NUMBER:HASH"))
     }
 
@@ -212,20 +212,20 @@ struct CommandTests {
         "A command on an unknown id exits with 1 and names a command; a 33rd endpoint is refused"
     )
     func unknownNames() async throws {
-        let books = database
-        #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
+        let address = database
+        #expect(try await ServerProcess.run("migrate", "--database", address).code == 0)
         for command in [
             ["devices", "revoke", "x"], ["devices", "renew", "x"],
             ["devices", "add", "till", "--user", "x"], ["webhooks", "remove", "x"],
             ["webhooks", "resend", "x"],
             ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--payee", "x"],
         ] {
-            let program = try Program("gotchu-server", command + ["--database", books])
+            let program = try Program("gotchu-server", command + ["--database", address])
             #expect(try await program.exitCode() == 1, "\(program.text)")
             let isNamed = program.text.contains(/\ngotchu-server (devices|webhooks) [a-z]+/)
             #expect(isNamed, "\(program.text)")
         }
-        let add = ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--database", books]
+        let add = ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--database", address]
         for _ in 0..<WebhookEndpoint.limit {
             #expect(try await Program("gotchu-server", add).exitCode() == 0)
         }

@@ -13,7 +13,7 @@ struct ContestEdgeTests {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
             folder: try TemporaryFolder(),
-            database: rig.books.database,
+            database: rig.database.address,
             more: ["--contests", "--calls-per-second", "1000"]
         )
         let users = try await rig.users(3)
@@ -60,7 +60,7 @@ struct ContestEdgeTests {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
             folder: try TemporaryFolder(),
-            database: rig.books.database,
+            database: rig.database.address,
             more: ["--contests", "--calls-per-second", "1000"]
         )
         let users = try await rig.users(4)
@@ -100,9 +100,9 @@ struct ContestEdgeTests {
 
     @Test(
         "A refused join is refused again with the same key and decided anew with a new key",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func refusals(kind: BooksKind) async throws {
+    func refusals(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
         let users = try await rig.users(3)
@@ -148,7 +148,7 @@ struct ContestEdgeTests {
             "template-add",
             file,
             "--database",
-            rig.books.database
+            rig.database.address
         )
         #expect(added.code == 0, "\(added.text)")
         try FileManager.default.removeItem(atPath: file)
@@ -188,7 +188,7 @@ struct ContestEdgeTests {
                 "template-add",
                 try folder.write(text, to: "\(number).json"),
                 "--database",
-                rig.books.database
+                rig.database.address
             )
         }
         #expect(try await add("good.svg", 1).code == 0)
@@ -224,7 +224,7 @@ struct ContestEdgeTests {
         for user in users { _ = try await rig.join(id, by: user) }
         let folder = try TemporaryFolder()
         let copy = folder.path + "/copy.db"
-        let made = try await ServerProcess.run("backup", copy, "--database", rig.books.database)
+        let made = try await ServerProcess.run("backup", copy, "--database", rig.database.address)
         #expect(made.code == 0, "\(made.text)")
         _ = try await rig.settled(id, [1: 1, 2: 2])
         try await rig.verify()
@@ -264,7 +264,10 @@ struct ContestEdgeTests {
             let reply = try await rig.post(id, "scores", body)
             #expect(reply.status == 400 && reply.text.contains(words), "\(reply.text)")
         }
-        let stored = try rig.books.rows(1, "SELECT id FROM records WHERE kind = 'contest-scores'")
+        let stored = try rig.database.rows(
+            1,
+            "SELECT id FROM records WHERE kind = 'contest-scores'"
+        )
         #expect(stored.isEmpty)
         try await rig.verify()
     }
@@ -286,7 +289,10 @@ struct ContestEdgeTests {
             #expect([200, 400, 409, 422].contains(reply.status), "\(body): \(reply.text)")
         }
         #expect(statuses[400, default: 0] > 50, "\(statuses)")
-        let stored = try rig.books.rows(1, "SELECT body FROM records WHERE kind = 'contest-scores'")
+        let stored = try rig.database.rows(
+            1,
+            "SELECT body FROM records WHERE kind = 'contest-scores'"
+        )
         #expect(!stored.isEmpty, "\(statuses)")
         for row in stored {
             let body = try JSONDecoder().decode(JSONValue.self, from: Data((row.first ?? "").utf8))

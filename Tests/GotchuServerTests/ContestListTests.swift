@@ -12,7 +12,7 @@ struct ContestListTests {
 
     /// Adds copies of the only draft, with ids that sort before those of all other contests.
     private func addDrafts(_ count: Int, _ rig: ContestRig) throws {
-        try rig.books.damage(
+        try rig.database.damage(
             """
             WITH RECURSIVE numbers (n) AS (
                 SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < \(count)
@@ -65,7 +65,7 @@ struct ContestListTests {
 
         func change(_ old: Int, _ new: Int) throws {
             let (old, new) = (#""entryCount":\#(old)"#, #""entryCount":\#(new)"#)
-            try rig.books.damage(
+            try rig.database.damage(
                 "UPDATE records SET body = replace(body, '\(old)', '\(new)') WHERE id = '\(id)'"
             )
         }
@@ -85,7 +85,7 @@ struct ContestListTests {
             "recheck",
             id,
             "--database",
-            rig.books.database
+            rig.database.address
         )
         #expect(rechecked.code == 0 && rechecked.text.contains("open"), "\(rechecked.text)")
         let cancelled = try await rig.post(id, "cancel", reason, key: key)
@@ -101,7 +101,7 @@ struct ContestListTests {
         let user = try await rig.users(1)[0]
         let key = ContestRig.key()
         #expect(try await rig.join(id, by: user, key: key).status == 200)
-        try rig.books.damage(
+        try rig.database.damage(
             """
             UPDATE records SET body = replace(body, '"entryCount":1', '"entryCount":0')
             WHERE kind = 'contest'
@@ -122,7 +122,7 @@ struct ContestListTests {
         #expect(try await rig.join(id, by: user, fee: 0).status == 200)
         let (right, wrong) = (#""entryCount":1"#, #""entryCount":0"#)
         func change(_ old: String, _ new: String) throws {
-            try rig.books.damage(
+            try rig.database.damage(
                 "UPDATE records SET body = replace(body, '\(old)', '\(new)') WHERE id = '\(id)'"
             )
         }
@@ -130,7 +130,7 @@ struct ContestListTests {
         // The empty pot is right, because there is no fee; only the number of entries is wrong.
         _ = try await rig.post(id, "cancel", #"{"reason":"Rain."}"#)
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
-        let database = rig.books.database
+        let database = rig.database.address
         func again() async throws -> Int32 {
             try await ServerProcess.run("contests", "recheck", id, "--database", database).code
         }
@@ -148,7 +148,7 @@ struct ContestListTests {
         for _ in 0..<3 { made.append(try await rig.published()) }
         let user = try await rig.users(1)[0]
         for id in made { _ = try await rig.join(id, by: user) }
-        try rig.books.damage("UPDATE records SET body = '{}' WHERE id = '\(made[1])'")
+        try rig.database.damage("UPDATE records SET body = '{}' WHERE id = '\(made[1])'")
         let rest = [made[2], made[0]]
         #expect(try ids(try await rig.list()) == rest)
         for token in [user, rig.organizer] {
@@ -195,7 +195,7 @@ struct ContestListTests {
             )
             """
         let copy = "'ffffffff-0000-7000-8000-' || printf('%012x', n)"
-        try rig.books.damage(
+        try rig.database.damage(
             """
             INSERT INTO records \(numbers) SELECT \(copy), kind, owner, 'cancelled', version,
                 created_at, NULL, json_set(
@@ -204,13 +204,13 @@ struct ContestListTests {
             FROM records, numbers WHERE kind = 'contest'
             """
         )
-        try rig.books.damage(
+        try rig.database.damage(
             """
             INSERT INTO children \(numbers) SELECT id, n + 1, \(copy) FROM records, numbers
             WHERE kind = 'contest-index'
             """
         )
-        try rig.books.damage(
+        try rig.database.damage(
             """
             UPDATE records SET version = \(count + 1), body = '{"count":\(count + 1)}'
             WHERE kind = 'contest-index'

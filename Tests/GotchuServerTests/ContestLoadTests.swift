@@ -9,9 +9,9 @@ struct ContestLoadTests {
 
     @Test(
         "All users enter all contests over many connections, and no cent is lost",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func everybody(kind: BooksKind) async throws {
+    func everybody(kind: DatabaseKind) async throws {
         // GOTCHU_TEST_EFFORT=40 or more gives 1,000 users and 100 contests.
         let (people, count) = (min(1_000, 25 * effort), min(100, 4 * effort))
         let rig = try await ContestRig(

@@ -147,9 +147,9 @@ struct ContestOperationTests {
 
     @Test(
         "An audit finds a changed score, fee, term, desk, entry or name",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func damage(kind: BooksKind) async throws {
+    func damage(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published()
         let users = try await rig.users(2)
@@ -161,16 +161,16 @@ struct ContestOperationTests {
         #expect(try await rig.settled(id, [1: 3, 2: 9]).status == 200)
         _ = try await rig.server.stop()
         for damage in Self.damages {
-            #expect(try rig.books.audit().isClean, "before \(damage.change)")
-            try rig.books.damage(damage.change)
-            let broken = try rig.books.audit().findings.filter { $0.broken != nil }.map(\.rule)
+            #expect(try rig.database.audit().isClean, "before \(damage.change)")
+            try rig.database.damage(damage.change)
+            let broken = try rig.database.audit().findings.filter { $0.broken != nil }.map(\.rule)
             #expect(broken.contains { $0.hasSuffix("(\(damage.rule))") }, "\(damage.change)")
-            try rig.books.damage(damage.undo)
+            try rig.database.damage(damage.undo)
         }
     }
 }
 
-extension CheckedBooks {
+extension CheckedDatabase {
     /// Runs SQL on the database while its triggers are off; no gotchu program does that.
     func damage(_ sql: String) throws {
         switch self {

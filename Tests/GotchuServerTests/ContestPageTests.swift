@@ -189,7 +189,7 @@ struct ContestPageTests {
         #expect(refused.status == 400 && refused.text.contains("seconds must be a whole number"))
         fields["score.2.seconds"] = "30"
         #expect(try await host.send("\(path)/scores", fields, from: page).status == 303)
-        let stored = try rig.books.rows(
+        let stored = try rig.database.rows(
             1,
             "SELECT body FROM records WHERE kind = 'contest-scores' ORDER BY created_at"
         )
@@ -213,7 +213,7 @@ struct ContestPageTests {
             #expect(try await rig.post(id, "scores", scores).status == 200)
             ids.append(id)
         }
-        try rig.books.damage(
+        try rig.database.damage(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )
         func press(_ act: String, _ id: String) async throws -> BrowserPage {

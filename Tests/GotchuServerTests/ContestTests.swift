@@ -7,9 +7,9 @@ import Testing
 struct ContestTests {
     @Test(
         "A quiz is entered, scored, corrected and settled, and the books pass verification",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func story(kind: BooksKind) async throws {
+    func story(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let tiers = """
             [{"rank_min":1,"rank_max":1,"share_bps":5000},\
@@ -51,7 +51,7 @@ struct ContestTests {
             "replay",
             id,
             "--database",
-            rig.books.database
+            rig.database.address
         )
         #expect(replay.code == 0, "\(replay.text)")
         try await rig.validateDocuments()
@@ -141,9 +141,9 @@ struct ContestTests {
 
     @Test(
         "The cancellation of a contest refunds all fees and the added prize",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func cancelled(kind: BooksKind) async throws {
+    func cancelled(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","added_prize_cents":700"#))
         let users = try await rig.users(3)
@@ -169,8 +169,8 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Ten of fifteen users who join at once get the ten places", arguments: BooksKind.all)
-    func race(kind: BooksKind) async throws {
+    @Test("Ten of fifteen users who join at once get the ten places", arguments: DatabaseKind.all)
+    func race(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","max_entries":10"#))
         let users = try await rig.users(15)
@@ -185,9 +185,9 @@ struct ContestTests {
 
     @Test(
         "A user who joins several times at once, with different keys, pays once",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func twice(kind: BooksKind) async throws {
+    func twice(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published()
         let user = try await rig.users(1)[0]
@@ -203,9 +203,9 @@ struct ContestTests {
 
     @Test(
         "Sixty-four simultaneous settlements of a contest get one reply, and pay the prize once",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func settlements(kind: BooksKind) async throws {
+    func settlements(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(
             kind,
             opening: 100_000,

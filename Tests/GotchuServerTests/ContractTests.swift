@@ -7,9 +7,9 @@ import Testing
 struct ContractTests {
     @Test(
         "The reply to each step of a payment has exactly the members of the first contract",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func transcript(kind: BooksKind) async throws {
+    func transcript(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let login = try await wire.post("/auth/dev-login", #"{"email":"Corner.Cafe@Shop.example"}"#)
         #expect(login.status == 200 && login.names == "token user_id")
@@ -62,9 +62,9 @@ struct ContractTests {
 
     @Test(
         "A repeated payment gets the same bytes, with or without quotes around its key",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func replay(kind: BooksKind) async throws {
+    func replay(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -87,9 +87,9 @@ struct ContractTests {
 
     @Test(
         "A payment sent a hundred times at once with one key charges once and gets one reply",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func hundred(kind: BooksKind) async throws {
+    func hundred(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -104,8 +104,8 @@ struct ContractTests {
         #expect(try await wire.balance(payer) == 9_993)
     }
 
-    @Test("A payment can be made with curl", arguments: BooksKind.single)
-    func curl(kind: BooksKind) async throws {
+    @Test("A payment can be made with curl", arguments: DatabaseKind.single)
+    func curl(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -127,9 +127,9 @@ struct ContractTests {
 
     @Test(
         "The API description is served, and each address in it refuses PATCH, TRACE and M-SEARCH",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func description(kind: BooksKind) async throws {
+    func description(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let document = try await wire.get("/openapi.yaml")
         #expect(document.headers["content-type"] == "application/yaml")

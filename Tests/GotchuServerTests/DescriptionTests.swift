@@ -196,9 +196,9 @@ struct DescriptionTests {
 
     @Test(
         "All operations but GET /openapi.yaml pass schemathesis, each with a successful call",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func schemathesis(kind: BooksKind) async throws {
+    func schemathesis(kind: DatabaseKind) async throws {
         let server = try await kind.server(
             opening: 100_000_000,
             environment: ["GOTCHU_SERVER_BALANCE_MAXIMUM": "100000000000"]

@@ -12,7 +12,9 @@ struct DeskTests {
         let payers: [String]
         var wire: Wire { rig.wire }
 
-        init(_ kind: BooksKind, payers count: Int, places: Int = 10, rate: Int = 200) async throws {
+        init(_ kind: DatabaseKind, payers count: Int, places: Int = 10, rate: Int = 200)
+            async throws
+        {
             rig = try await ContestRig(kind, more: ["--calls-per-second", "\(rate)"])
             contest = try await rig.published(ContestRig.body(more: #","max_entries":\#(places)"#))
             payers = try await rig.users(count)
@@ -59,9 +61,9 @@ struct DeskTests {
 
     @Test(
         "Old phones enter a contest at its desk; leaving or a cancellation refunds the fee",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func oldPhones(kind: BooksKind) async throws {
+    func oldPhones(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 2)
         let (wire, rig) = (deskRig.wire, deskRig.rig)
         let desk = try await deskRig.open()
@@ -117,9 +119,9 @@ struct DeskTests {
 
     @Test(
         "A held place is refused to other payers until its holder releases it",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func holds(kind: BooksKind) async throws {
+    func holds(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 4, places: 2)
         let desks = [try await deskRig.open(), try await deskRig.open()]
         let first = try await deskRig.lock(desks[0].sid, 0)
@@ -144,9 +146,9 @@ struct DeskTests {
 
     @Test(
         "Ten of fifteen payers who tap at two desks at once get the ten places",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func race(kind: BooksKind) async throws {
+    func race(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 15)
         let desks = [try await deskRig.open(), try await deskRig.open()]
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -166,8 +168,8 @@ struct DeskTests {
         try await deskRig.rig.verify()
     }
 
-    @Test("A payer who pays at two desks with two keys enters once", arguments: BooksKind.all)
-    func twice(kind: BooksKind) async throws {
+    @Test("A payer who pays at two desks with two keys enters once", arguments: DatabaseKind.all)
+    func twice(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 1)
         let desks = [try await deskRig.open(), try await deskRig.open()]
         for desk in desks { #expect(try await deskRig.lock(desk.sid, 0).status == 200) }
@@ -183,9 +185,9 @@ struct DeskTests {
 
     @Test(
         "A hold is not charged once the desk has expired or its contest is locked or cancelled",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func ends(kind: BooksKind) async throws {
+    func ends(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 2)
         let expiring = try await deskRig.open(#","ttl_seconds":1"#)
         #expect(try await deskRig.lock(expiring.sid, 0).status == 200)
@@ -220,9 +222,9 @@ struct DeskTests {
 
     @Test(
         "The events of a desk report places taken elsewhere and the lock of the contest",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func events(kind: BooksKind) async throws {
+    func events(kind: DatabaseKind) async throws {
         let deskRig = try await DeskRig(kind, payers: 2)
         let desk = try await deskRig.open()
         var events = try await EventStream(deskRig.wire, desk.sid, token: deskRig.rig.organizer)
@@ -264,9 +266,9 @@ struct DeskTests {
 
     @Test(
         "A payer who pays while the contest is cancelled keeps an unchanged balance",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func cancelled(kind: BooksKind) async throws {
+    func cancelled(kind: DatabaseKind) async throws {
         let rig = try await ContestRig(kind, more: ["--calls-per-second", "500"])
         let payer = try await rig.users(1)[0]
         for _ in 0..<12 {

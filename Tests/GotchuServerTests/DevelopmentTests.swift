@@ -50,11 +50,11 @@ struct DevelopmentTests {
 
     @Test(
         "A --dev server refuses a shop's database, and a normal server refuses a --dev database",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func books(kind: BooksKind) async throws {
+    func databases(kind: DatabaseKind) async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
-        let shop = try kind.makeBooks(in: folder).database
+        let shop = try kind.makeDatabase(in: folder).address
         #expect(try await ServerProcess.run("migrate", "--database", shop).code == 0)
         let added = try await ServerProcess.run("devices", "add", "Till", "--database", shop)
         #expect(added.code == 0, "\(added.text)")
@@ -66,7 +66,7 @@ struct DevelopmentTests {
             shop
         )
         #expect(dev.code == 78 && dev.text.contains("these books have users who cannot"))
-        let devDatabase = try kind.makeBooks(in: other).database
+        let devDatabase = try kind.makeDatabase(in: other).address
         let server = try await ServerProcess(database: devDatabase)
         _ = try await server.wire.login("a")
         #expect(try await server.stop() == 0)

@@ -17,9 +17,9 @@ struct EarningsTests {
 
     @Test(
         "Earnings are the payments minus the refunds of the caller's own wallet",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func live(kind: BooksKind) async throws {
+    func live(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")

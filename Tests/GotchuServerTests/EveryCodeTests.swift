@@ -15,9 +15,9 @@ struct EveryCodeTests {
     /// INTERNAL_ERROR is excluded too, because no request may cause it.
     @Test(
         "A development server returns all described codes but those of Stripe, and no others",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func all(kind: BooksKind) async throws {
+    func all(kind: DatabaseKind) async throws {
         let replies = try await ErrorCalls(kind).replies()
         for reply in replies {
             if let code = reply.code.flatMap(ErrorCode.init) { reply.expectProblem(code) }
@@ -32,19 +32,19 @@ struct EveryCodeTests {
 
 /// Calls that cause each error of a development server.
 private struct ErrorCalls {
-    private let books: CheckedBooks
+    private let database: CheckedDatabase
     private let server: ServerProcess
     private var wire: Wire { server.wire }
     private let payee: String
     private let payer: String
     private let key = "0123456789abcdef-"
 
-    init(_ kind: BooksKind) async throws {
+    init(_ kind: DatabaseKind) async throws {
         let folder = try TemporaryFolder()
-        books = try kind.makeBooks(in: folder)
+        database = try kind.makeDatabase(in: folder)
         server = try await ServerProcess(
             folder: folder,
-            database: books.database,
+            database: database.address,
             more: ["--contests"]
         )
         payee = try await server.wire.login("payee")
@@ -260,7 +260,7 @@ private struct ErrorCalls {
     }
 
     private func lockedDatabase() async throws -> WireReply {
-        switch books {
+        switch database {
         case .sqlite(let path):
             let connection = try SQLite.Connection(path: path, mode: .readWrite)
             try connection.run("BEGIN IMMEDIATE")

@@ -218,11 +218,11 @@ struct IdentityTests {
         let folder = try TemporaryFolder()
         let keys = try await issuer.act(#"{"op":"keys"}"#).text
         let path = try folder.write(keys, to: "keys.json")
-        let books = "sqlite:\(folder.path)/books.db"
+        let database = "sqlite:\(folder.path)/books.db"
         let other = try await ServerProcess(
             opening: nil,
             environment: [
-                "GOTCHU_SERVER_OIDC_ISSUER": IssuerProcess.name, "GOTCHU_SERVER_DATABASE": books,
+                "GOTCHU_SERVER_OIDC_ISSUER": IssuerProcess.name, "GOTCHU_SERVER_DATABASE": database,
                 "GOTCHU_SERVER_OIDC_AUDIENCE": "gotchu", "GOTCHU_SERVER_OIDC_JWKS": path,
             ]
         )

@@ -51,8 +51,11 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Alice pays Bob with phones that know only the first contract", arguments: BooksKind.all)
-    func story(kind: BooksKind) async throws {
+    @Test(
+        "Alice pays Bob with phones that know only the first contract",
+        arguments: DatabaseKind.all
+    )
+    func story(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let bob = try read(
             Login.self,
@@ -97,8 +100,8 @@ struct OldClientTests {
         }
     }
 
-    @Test("Refusals have the members and codes that old clients read", arguments: BooksKind.all)
-    func refusals(kind: BooksKind) async throws {
+    @Test("Refusals have the members and codes that old clients read", arguments: DatabaseKind.all)
+    func refusals(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let bob = try await wire.login("bob")
         let alice = try await wire.login("alice")

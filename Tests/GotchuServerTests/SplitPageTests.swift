@@ -65,7 +65,7 @@ struct SplitPageTests {
     }
 
     @Test(
-        "A cancelled bill's page shows a paid share to its payer, and no charge to other visitors"
+        "A cancelled bill's page shows a payer's share; to others it says nothing about a charge"
     )
     func cancelled() async throws {
         let bill = try await bill(#""shares":2"#)

@@ -15,17 +15,17 @@ struct SplitTests {
     private let key = "0123456789abcdef-"
 
     /// A running server with a payee and payers.
-    private struct Table {
+    private struct SplitFixture {
         let server: ServerProcess
-        let books: CheckedBooks
+        let database: CheckedDatabase
         var wire: Wire { server.wire }
         let payee: String
         let payers: [String]
 
-        init(_ kind: BooksKind, payers count: Int) async throws {
+        init(_ kind: DatabaseKind, payers count: Int) async throws {
             let folder = try TemporaryFolder()
-            books = try kind.makeBooks(in: folder)
-            server = try await ServerProcess(folder: folder, database: books.database)
+            database = try kind.makeDatabase(in: folder)
+            server = try await ServerProcess(folder: folder, database: database.address)
             payee = try await server.wire.login("payee")
             var payers: [String] = []
             for number in 0..<count { payers.append(try await server.wire.login("p\(number)")) }
@@ -66,116 +66,116 @@ struct SplitTests {
         }
     }
 
-    @Test("A phone that sends no split fields pays one share", arguments: BooksKind.all)
-    func oldPhones(kind: BooksKind) async throws {
-        let table = try await Table(kind, payers: 3)
-        let bill = try await table.bill(1_500, #""shares":3"#)
+    @Test("A phone that sends no split fields pays one share", arguments: DatabaseKind.all)
+    func phoneWithoutSplitFields(kind: DatabaseKind) async throws {
+        let split = try await SplitFixture(kind, payers: 3)
+        let bill = try await split.bill(1_500, #""shares":3"#)
         for payer in 0..<3 {
-            let shown = try await table.resolve(bill.eid)
+            let shown = try await split.resolve(bill.eid)
             #expect(shown.integer("amount_cents") == 500 && shown.string("sid") == bill.sid)
-            #expect(table.figures(shown) == [3, Int64(payer), 0, Int64(payer) * 500])
-            #expect(try await table.lock(bill.sid, payer).status == 200)
-            let own = try await table.wire.get("/sessions/\(bill.sid)", token: table.payers[payer])
+            #expect(split.figures(shown) == [3, Int64(payer), 0, Int64(payer) * 500])
+            #expect(try await split.lock(bill.sid, payer).status == 200)
+            let own = try await split.wire.get("/sessions/\(bill.sid)", token: split.payers[payer])
             #expect(own.string("status") == "LOCKED" && own.integer("amount_cents") == 500)
-            let sent = try await table.wire.send(
+            let sent = try await split.wire.send(
                 bill.sid,
-                by: table.payers[payer],
+                by: split.payers[payer],
                 key: "\(key)\(payer)",
                 more: #","expected_amount_cents":500"#
             )
             #expect(sent.integer("new_balance_cents") == 9_500, "\(sent.text)")
-            let again = try await table.wire.send(
+            let again = try await split.wire.send(
                 bill.sid,
-                by: table.payers[payer],
+                by: split.payers[payer],
                 key: "\(key)\(payer)",
                 more: #","expected_amount_cents":500"#
             )
             #expect(again.bytes == sent.bytes)
-            let outcome = try await table.wire.get(
+            let outcome = try await split.wire.get(
                 "/wallet/sends/\(key)\(payer)",
-                token: table.payers[payer]
+                token: split.payers[payer]
             )
             #expect(outcome.string("outcome") == "paid")
         }
-        #expect(try await table.resolve(bill.eid).code == "SESSION_PAID")
-        #expect(try await table.balances() == [11_500, 9_500, 9_500, 9_500])
-        #expect(try table.books.broken() == [])
+        #expect(try await split.resolve(bill.eid).code == "SESSION_PAID")
+        #expect(try await split.balances() == [11_500, 9_500, 9_500, 9_500])
+        #expect(try split.database.broken() == [])
     }
 
-    @Test("The till's stream reports each locked and paid share", arguments: BooksKind.single)
-    func followed(kind: BooksKind) async throws {
-        let table = try await Table(kind, payers: 2)
-        let bill = try await table.bill(1_000, #""share_cents":[700,300]"#)
-        var events = try await EventStream(table.wire, bill.sid, token: table.payee)
+    @Test("The till's stream reports each locked and paid share", arguments: DatabaseKind.single)
+    func tillStream(kind: DatabaseKind) async throws {
+        let split = try await SplitFixture(kind, payers: 2)
+        let bill = try await split.bill(1_000, #""share_cents":[700,300]"#)
+        var events = try await EventStream(split.wire, bill.sid, token: split.payee)
         #expect(try await events.next()?.id == "1")
-        let first = try await table.lock(bill.sid, 0, #","expected_amount_cents":300"#)
+        let first = try await split.lock(bill.sid, 0, #","expected_amount_cents":300"#)
         let share = try #require(first.members["share"] as? [String: Any])
         #expect(share["place"] as? Int == 2 && share["amount_cents"] as? Int == 300)
         #expect(try await events.next()?.id == "2")
-        let held = try await table.wire.get("/sessions/\(bill.sid)", token: table.payee)
-        #expect(table.figures(held) == [2, 0, 1, 0] && held.string("kind") == "split")
+        let held = try await split.wire.get("/sessions/\(bill.sid)", token: split.payee)
+        #expect(split.figures(held) == [2, 0, 1, 0] && held.string("kind") == "split")
         #expect(held.string("status") == "ADVERTISING" && held.integer("amount_cents") == 1_000)
         let sid = try #require(share["sid"] as? String)
-        _ = try await table.wire.send(sid, by: table.payers[0], key: key + "a")
+        _ = try await split.wire.send(sid, by: split.payers[0], key: key + "a")
         #expect(try await events.next()?.id == "3")
-        #expect(try await table.lock(bill.sid, 0).code == "SESSION_PAID")
+        #expect(try await split.lock(bill.sid, 0).code == "SESSION_PAID")
         #expect(
-            try await table.lock(bill.sid, 1, #","expected_amount_cents":300"#).code
+            try await split.lock(bill.sid, 1, #","expected_amount_cents":300"#).code
                 == "AMOUNT_CHANGED"
         )
-        #expect(try await table.lock(bill.sid, 1, #","place":2"#).code == "SHARE_TAKEN")
-        let cancel = try await table.wire.post("/sessions/\(bill.sid)/cancel", token: table.payee)
-        #expect(table.figures(cancel) == [2, 1, 0, 300] && cancel.string("status") == "CANCEL")
+        #expect(try await split.lock(bill.sid, 1, #","place":2"#).code == "SHARE_TAKEN")
+        let cancel = try await split.wire.post("/sessions/\(bill.sid)/cancel", token: split.payee)
+        #expect(split.figures(cancel) == [2, 1, 0, 300] && cancel.string("status") == "CANCEL")
         let refunds = "/sessions/\(bill.sid)/refund"
-        let whole = try await table.wire.post(refunds, "{}", token: table.payee, key: key + "b")
+        let whole = try await split.wire.post(refunds, "{}", token: split.payee, key: key + "b")
         #expect(whole.code == "NOT_REFUNDABLE")
-        let one = try await table.wire.post(
+        let one = try await split.wire.post(
             "/sessions/\(sid)/refund",
             "{}",
-            token: table.payee,
+            token: split.payee,
             key: key + "c"
         )
         #expect(one.integer("amount_cents") == 300, "\(one.text)")
-        #expect(try await table.balances() == [10_000, 10_000, 10_000])
-        #expect(try table.books.broken() == [])
+        #expect(try await split.balances() == [10_000, 10_000, 10_000])
+        #expect(try split.database.broken() == [])
     }
 
     @Test(
-        "The paid shares of an unpaid all-or-nothing bill are refunded when the bill expires",
-        arguments: BooksKind.all
+        "The paid shares of a partly paid all-or-nothing bill are refunded when the bill expires",
+        arguments: DatabaseKind.all
     )
-    func nothing(kind: BooksKind) async throws {
-        let table = try await Table(kind, payers: 2)
+    func refundOnExpiry(kind: DatabaseKind) async throws {
+        let split = try await SplitFixture(kind, payers: 2)
         let terms = #""shares":3,"is_all_or_nothing":true,"ttl_seconds":10"#
-        let bill = try await table.bill(900, terms)
+        let bill = try await split.bill(900, terms)
         for payer in 0..<2 {
-            _ = try await table.lock(bill.sid, payer)
-            let sent = try await table.wire.send(
+            _ = try await split.lock(bill.sid, payer)
+            let sent = try await split.wire.send(
                 bill.sid,
-                by: table.payers[payer],
+                by: split.payers[payer],
                 key: "\(key)\(payer)"
             )
             #expect(sent.status == 200, "\(sent.text)")
         }
-        #expect(try await table.balances() == [10_000, 9_700, 9_700])
+        #expect(try await split.balances() == [10_000, 9_700, 9_700])
         let end = try await eventually("the bill has ended") {
-            let reply = try await table.wire.get("/sessions/\(bill.sid)", token: table.payee)
+            let reply = try await split.wire.get("/sessions/\(bill.sid)", token: split.payee)
             return reply.string("status") == "TIMEOUT" ? reply : nil
         }
-        #expect(table.figures(end) == [3, 0, 0, 0])
-        #expect(try await table.balances() == [10_000, 10_000, 10_000])
-        let history = try await table.wire.get("/api/wallet/transactions", token: table.payers[0])
+        #expect(split.figures(end) == [3, 0, 0, 0])
+        #expect(try await split.balances() == [10_000, 10_000, 10_000])
+        let history = try await split.wire.get("/api/wallet/transactions", token: split.payers[0])
         let entries = try #require(history.members["transactions"] as? [[String: Any]])
         #expect(entries.prefix(2).map { $0["type"] as? String } == ["refund", "debit"])
         #expect(entries.first?["session_id"] as? String == bill.sid)
-        #expect(try table.books.broken() == [])
+        #expect(try split.database.broken() == [])
     }
 
     @Test(
         "A bill with invalid terms is refused with the reason",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func terms(kind: BooksKind) async throws {
+    func terms(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         for (more, detail) in [
@@ -214,20 +214,20 @@ struct SplitTests {
 
     @Test(
         "Four of eight payers at two servers pay the four shares of a bill, one share each",
-        arguments: [BooksKind.postgresql]
+        arguments: [DatabaseKind.postgresql]
     )
-    func race(kind: BooksKind) async throws {
-        let table = try await Table(kind, payers: 8)
+    func race(kind: DatabaseKind) async throws {
+        let split = try await SplitFixture(kind, payers: 8)
         let folder = try TemporaryFolder()
-        let other = try await ServerProcess(folder: folder, database: table.books.database)
+        let other = try await ServerProcess(folder: folder, database: split.database.address)
         for terms in [#""shares":4"#, #""shares":4,"is_all_or_nothing":true"#] {
-            let before = try await table.balances().compactMap { $0 }
-            let bill = try await table.bill(400, terms)
+            let before = try await split.balances().compactMap { $0 }
+            let bill = try await split.bill(400, terms)
             let paid = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for payer in 0..<8 {
-                    let wire = payer.isMultiple(of: 2) ? table.wire : other.wire
+                    let wire = payer.isMultiple(of: 2) ? split.wire : other.wire
                     group.addTask {
-                        let token = table.payers[payer]
+                        let token = split.payers[payer]
                         guard try await wire.lock(bill.sid, by: token).status == 200 else {
                             return false
                         }
@@ -239,18 +239,18 @@ struct SplitTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(paid.count { $0 } == 4)
-            let after = try await table.balances().compactMap { $0 }
+            let after = try await split.balances().compactMap { $0 }
             #expect(after[0] - before[0] == 400 && after.reduce(0, +) == before.reduce(0, +))
             #expect(zip(before, after).dropFirst().count { $0 - $1 == 100 } == 4)
         }
-        #expect(try table.books.broken() == [])
+        #expect(try split.database.broken() == [])
     }
 }
 
 /// Tests of the webhooks about shared bills and desks.
 @Suite("Webhooks about splits and desks")
 struct SplitWebhookTests {
-    private func members(
+    private func webhookData(
         _ record: Record,
         _ kind: String,
         amount: Int64? = nil
@@ -307,13 +307,13 @@ struct SplitWebhookTests {
         ]
         for (state, event) in ends {
             let failed = bill(isAllOrNothing: true, state: state, paidBy: .make())
-            let end = try members(failed.record, event)
+            let end = try webhookData(failed.record, event)
             #expect(end["places_paid"] as? Int == 0 && end["paid_cents"] as? Int == 0)
             #expect(end["places"] as? Int == 2 && end["amount_cents"] as? Int == 1_000)
         }
         let paidAt = Timestamp(milliseconds: 2_000)
         let whole = bill(isAllOrNothing: true, state: .paid(at: paidAt), paidBy: .make(), .make())
-        let end = try members(whole.record, "session.paid")
+        let end = try webhookData(whole.record, "session.paid")
         #expect(end["places_paid"] as? Int == 2 && end["paid_cents"] as? Int == 1_000)
     }
 
@@ -322,7 +322,7 @@ struct SplitWebhookTests {
         let now = Timestamp(milliseconds: 1_000)
         let (payee, payer) = (UserID.make(), UserID.make())
         let group = bill(of: payee, paidBy: payer)
-        let bill = try members(group.record, "session.expired")
+        let bill = try webhookData(group.record, "session.expired")
         #expect(bill["sid"] as? String == group.id.rawValue && bill["kind"] as? String == "split")
         #expect(bill["places"] as? Int == 2 && bill["places_paid"] as? Int == 1)
         #expect(bill["paid_cents"] as? Int == 400 && bill["amount_cents"] as? Int == 1_000)
@@ -340,7 +340,7 @@ struct SplitWebhookTests {
             version: 2,
             role: .share(Session.Share(group: group.id, place: 2))
         )
-        let paid = try members(share.record, "session.paid")
+        let paid = try webhookData(share.record, "session.paid")
         #expect(paid["group_sid"] as? String == group.id.rawValue && paid["place"] as? Int == 2)
         #expect(paid["amount_cents"] as? Int == 400 && paid["places"] == nil)
         #expect(!"\(bill)\(paid)".contains(payer.rawValue))
@@ -367,7 +367,7 @@ struct SplitWebhookTests {
             state: .cancelled,
             shareCount: 4
         )
-        let end = try members(desk.record, "session.cancelled")
+        let end = try webhookData(desk.record, "session.cancelled")
         let known = try #require(end["contest"] as? [String: String])
         #expect(known == ["id": contest.rawValue, "title": "Pub quiz"])
         #expect(end["kind"] as? String == "entry" && end["places_paid"] as? Int == 3)
@@ -386,12 +386,12 @@ struct SplitWebhookTests {
             version: 2,
             role: .share(share)
         )
-        let paid = try members(session.record, "session.paid")
+        let paid = try webhookData(session.record, "session.paid")
         #expect(paid["contest"] as? [String: String] == ["id": contest.rawValue])
     }
 }
 
-extension CheckedBooks {
+extension CheckedDatabase {
     /// Returns one row for each rule of `verify` that the database breaks.
     fileprivate func broken() throws -> [String] { try audit().findings.compactMap(\.broken) }
 }

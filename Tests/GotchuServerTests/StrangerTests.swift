@@ -87,9 +87,9 @@ struct StrangerTests {
     @Test("Guessed credentials are rate-limited, and do not limit the calls of known devices")
     func budget() async throws {
         let server = try await ServerProcess()
-        let books = "sqlite:\(server.path)"
-        var known = try await show(try await add(books), server.wire).string("refresh_token")
-        let new = try await add(books)
+        let database = "sqlite:\(server.path)"
+        var known = try await show(try await add(database), server.wire).string("refresh_token")
+        let new = try await add(database)
         let guess = guesses(at: new)[0]
         try await eventually("a guess is rate-limited") {
             try await show(guess, server.wire).status == 429 ? true : nil

@@ -10,7 +10,7 @@ struct TipTests {
 
     /// Returns a client of a new server, with the tokens of a payee and a payer.
     private func shop(
-        _ kind: BooksKind
+        _ kind: DatabaseKind
     ) async throws -> (wire: Wire, payee: String, payer: String) {
         let wire = try await kind.wire()
         return (wire, try await wire.login("payee"), try await wire.login("payer"))
@@ -20,9 +20,9 @@ struct TipTests {
 
     @Test(
         "A tip has its own member in replies and events, and is refunded only after the amount",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func story(kind: BooksKind) async throws {
+    func story(kind: DatabaseKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
         let created = try await wire.create(payee, cents: 500, more: allow)
         let sid = created.string("sid")
@@ -67,8 +67,8 @@ struct TipTests {
         #expect(entries.map { $0["tip_cents"] as? Int } == [60, 40, 100, nil])
     }
 
-    @Test("A tip that is not allowed or not valid is refused", arguments: BooksKind.all)
-    func refusals(kind: BooksKind) async throws {
+    @Test("A tip that is not allowed or not valid is refused", arguments: DatabaseKind.all)
+    func refusals(kind: DatabaseKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
         let plain = try await wire.lockedSession(payee, payer, cents: 500)
         let refused = try await wire.send(plain, by: payer, key: key + "1", more: tip(1))

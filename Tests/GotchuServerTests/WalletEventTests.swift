@@ -10,9 +10,9 @@ struct WalletEventTests {
 
     @Test(
         "The event streams of both wallets show a payment and a refund within the time limit",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func payment(kind: BooksKind) async throws {
+    func payment(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let (payee, payer) = (try await wire.login("payee"), try await wire.login("payer"))
         var seller = try await EventStream(wire, walletOf: payee)

@@ -37,9 +37,9 @@ struct WalletFundingTests {
 
     @Test(
         "Twenty simultaneous requests with one key make one deposit and get the same answer",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func once(kind: BooksKind) async throws {
+    func once(kind: DatabaseKind) async throws {
         let server = try await kind.server(opening: 0)
         let wire = server.wire
         let token = try await wire.login("payer")
@@ -63,9 +63,9 @@ struct WalletFundingTests {
 
     @Test(
         "Deposited money is withdrawn once per key, and a withdrawal above the balance is refused",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func outAgain(kind: BooksKind) async throws {
+    func outAgain(kind: DatabaseKind) async throws {
         let server = try await kind.server(opening: 0)
         let wire = server.wire
         let token = try await wire.login("payee")
@@ -162,7 +162,7 @@ struct WalletFundingTests {
     }
 }
 
-extension BooksKind {
+extension DatabaseKind {
     /// Verifies an SQLite database while its server runs; does nothing for PostgreSQL.
     fileprivate func verify(_ server: ServerProcess) async throws {
         guard self == .sqlite else { return }

@@ -59,8 +59,8 @@ struct WalletPageTests {
         let payee = try await server.wire.login("corner.cafe")
         _ = try await server.wire.login("payer")
         #expect(try await server.stop() == 0)
-        let books = try Connection(path: server.path, mode: .readWrite)
-        try books.execute(
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.execute(
             """
             INSERT INTO accounts SELECT owner, 'eur', 0, 0, 0, changed_at FROM accounts
             WHERE currency = 'usd' AND balance >= 0

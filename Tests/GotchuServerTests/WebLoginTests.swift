@@ -84,10 +84,10 @@ struct WebLoginTests {
         #expect(Set(browser.cookies.keys) == ["__Host-gotchu"])
         let page = try await browser.open(Self.earnings)
         #expect(page.status == 200 && page.text.contains("<bdi>Corner Cafe</bdi>"))
-        let books = try Connection(path: server.path, mode: .readWrite)
-        let logins = try books.query("SELECT login FROM users") { try $0.text(0) }
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        let logins = try connection.query("SELECT login FROM users") { try $0.text(0) }
         #expect(logins == ["<\(issuer.wire.base)>anna"])
-        let held = try books.query("SELECT scopes FROM web_sessions") { try $0.text(0) }
+        let held = try connection.query("SELECT scopes FROM web_sessions") { try $0.text(0) }
         #expect(held == ["openid payee payer"])
         let out = try await browser.send("/web/logout", [:], from: page)
         #expect(out.status == 303)
@@ -108,8 +108,8 @@ struct WebLoginTests {
             // The session has the same scopes, because the provider grants what it is asked for.
             let begun = try await browser.open(try await answer(browser, to: path))
             #expect(begun.location == path, "\(begun.text)")
-            let books = try Connection(path: server.path, mode: .readOnly)
-            let held = try books.query("SELECT scopes FROM web_sessions ORDER BY used_at") {
+            let connection = try Connection(path: server.path, mode: .readOnly)
+            let held = try connection.query("SELECT scopes FROM web_sessions ORDER BY used_at") {
                 try $0.text(0)
             }
             #expect(held.last == scopes)

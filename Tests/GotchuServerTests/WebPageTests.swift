@@ -335,8 +335,8 @@ struct WebPageTests {
         )
         let event = try page.fields(beside: "event")
         // A second given-up event. The first form sends only the first event, and the second all.
-        let books = try Connection(path: server.path, mode: .readWrite)
-        try books.execute(
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.execute(
             "INSERT INTO deliveries SELECT endpoint, 'evt_z', kind, record, owner, at, amount, "
                 + "body, attempts, next_try_at, give_up_at, dead_at, 'planted' FROM deliveries"
         )
@@ -346,7 +346,7 @@ struct WebPageTests {
             let messages = try await receiver.wait(for: sent, at: "/gone")
             #expect(messages.prefix(2).allSatisfy { $0.id == event["event"] })
             page = try await givenUp(ada, 2)
-            let other = try books.query(
+            let other = try connection.query(
                 "SELECT last_error FROM deliveries WHERE event = 'evt_z'"
             ) { try $0.text(0) }
             #expect((other == ["planted"]) == (sent == 2), "\(other)")

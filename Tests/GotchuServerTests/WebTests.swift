@@ -166,9 +166,9 @@ struct WebTests {
     func idle() async throws {
         let browser = try await loggedIn()
         let cookie = try #require(browser.cookies["gotchu"])
-        let books = try Connection(path: server.path, mode: .readWrite)
+        let connection = try Connection(path: server.path, mode: .readWrite)
         let columns = "hex(id) || hex(user_id) || hex(user_name) || hex(scopes)"
-        let held = try books.query("SELECT \(columns) FROM web_sessions") { try $0.text(0) }
+        let held = try connection.query("SELECT \(columns) FROM web_sessions") { try $0.text(0) }
         // The cookie begins with the token in Base64URL. The database has neither its text nor its
         // bytes.
         let text = String(try #require(cookie.split(separator: ".").first))
@@ -178,26 +178,28 @@ struct WebTests {
             let hex = secret.map { String(format: "%02X", $0) }.joined()
             #expect(held.count == 1 && !held[0].contains(hex))
         }
-        try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
+        try connection.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
         // The request above counts as a use, so the half hour starts again.
-        try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
+        try connection.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
-        try books.execute("UPDATE web_sessions SET used_at = used_at - 1800001")
+        try connection.execute("UPDATE web_sessions SET used_at = used_at - 1800001")
         #expect(try await browser.open("/web/earnings").status == 303)
         // An automatic request of a page does not count as a use.
         let background = ["Sec-Fetch-Dest": "empty", "Sec-Fetch-Site": "same-origin"]
         let third = try await loggedIn()
-        try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
+        try connection.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await third.open("/web/earnings", headers: background).status == 200)
-        try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
+        try connection.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await third.open("/web/earnings", headers: background).status == 303)
         let other = try await loggedIn()
-        try books.execute("UPDATE web_sessions SET expires_at = used_at")
+        try connection.execute("UPDATE web_sessions SET expires_at = used_at")
         #expect(try await other.open("/web/earnings").status == 303)
         // A login removes expired sessions.
         _ = try await loggedIn()
-        #expect(try books.query("SELECT count(*) FROM web_sessions") { try $0.integer(0) } == [1])
+        #expect(
+            try connection.query("SELECT count(*) FROM web_sessions") { try $0.integer(0) } == [1]
+        )
     }
 
     @Test("A problem is shown as a page with the HTTP status and the request's id")
@@ -222,8 +224,8 @@ struct WebTests {
 struct WebSettingTests {
     private func run(_ arguments: [String]) async throws -> (code: Int32, text: String) {
         let folder = try TemporaryFolder()
-        let books = ["--database", "sqlite:\(folder.path)/books.db", "--listen", "127.0.0.1:0"]
-        let program = try Program("gotchu-server", books + arguments)
+        let options = ["--database", "sqlite:\(folder.path)/books.db", "--listen", "127.0.0.1:0"]
+        let program = try Program("gotchu-server", options + arguments)
         return (try await program.exitCode(), program.text)
     }
 

@@ -16,9 +16,9 @@ import Testing
 struct WebhookTests {
     @Test(
         "Two workers together send each event once, with a valid signature, if no attempt fails",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func arrive(kind: BooksKind) async throws {
+    func arrive(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/ok", events: 12)
         let messages = try await rig.withWorkers(count: 2) {
             let messages = try await rig.receiver.wait(for: 12, at: "/ok")
@@ -41,9 +41,9 @@ struct WebhookTests {
 
     @Test(
         "An endpoint that hangs or always fails does not delay another endpoint",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func isolation(kind: BooksKind) async throws {
+    func isolation(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", "/dead", "/ok", events: 20)
         try await rig.withWorkers {
             _ = try await rig.receiver.wait(for: 20, at: "/ok")
@@ -60,9 +60,9 @@ struct WebhookTests {
 
     @Test(
         "The deliveries to an accepting endpoint follow each other at once, several at a time",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func together(kind: BooksKind) async throws {
+    func together(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/together", events: 24)
         // The worker polls once; each later delivery starts when an earlier delivery ends. The
         // receiver answers the first eight at once, and then eight at a time when all have arrived.
@@ -75,9 +75,9 @@ struct WebhookTests {
 
     @Test(
         "A large backlog is sent in at most 16 calls at a time, and delays no other endpoint",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func backlog(kind: BooksKind) async throws {
+    func backlog(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
         let messages = try await rig.withWorkers {
@@ -103,9 +103,9 @@ struct WebhookTests {
 
     @Test(
         "A refused delivery is sent again with the same bytes and id",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func retry(kind: BooksKind) async throws {
+    func retry(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/flaky", events: 1)
         let messages = try await rig.withWorkers {
             let messages = try await rig.receiver.wait(for: 3, at: "/flaky")
@@ -118,9 +118,9 @@ struct WebhookTests {
 
     @Test(
         "An attempt that a shutdown interrupts is due again when its lease ends",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func cutShort(kind: BooksKind) async throws {
+    func cutShort(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", events: 1)
         try await rig.withWorkers { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
         let waiting = try await rig.outbox.backlog(dead: false, limit: 9)
@@ -140,9 +140,9 @@ struct WebhookTests {
 
     @Test(
         "An endpoint that answers 410 is not called again, and a redirect is not followed",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func goneAndRedirect(kind: BooksKind) async throws {
+    func goneAndRedirect(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/gone", "/redirect", events: 1)
         try await rig.withWorkers {
             _ = try await rig.receiver.wait(for: 2, at: "/redirect")
@@ -165,9 +165,9 @@ struct WebhookTests {
 
     @Test(
         "A server outside development mode sends no webhook to any spelling of its own address",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func privateTargets(kind: BooksKind) async throws {
+    func privateTargets(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind)
         let hosts = [
             "LOCALHOST", "Localhost", "127.0.0.1", "127.1", "2130706433", "0x7F000001",
@@ -203,9 +203,9 @@ struct WebhookTests {
 
     @Test(
         "A backlog of more than one slice is given up, sent again and removed completely",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func slices(kind: BooksKind) async throws {
+    func slices(kind: DatabaseKind) async throws {
         let count = WebhookSlices.events
         let rig = try await WebhookRig(kind, "/gone", events: count)
         let first = try #require(
@@ -237,9 +237,9 @@ struct WebhookTests {
 
     @Test(
         "An event gets a last attempt at the end of one day, and is then given up",
-        arguments: BooksKind.single
+        arguments: DatabaseKind.single
     )
-    func giveUp(kind: BooksKind) async throws {
+    func giveUp(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind, "/dead", events: 1)
         let claimed = try await rig.outbox.claim(
             for: "/dead",
@@ -270,18 +270,18 @@ struct WebhookTests {
 
     @Test(
         "The webhooks commands add, list and remove an endpoint, and the running server uses it",
-        arguments: BooksKind.all
+        arguments: DatabaseKind.all
     )
-    func commands(kind: BooksKind) async throws {
+    func commands(kind: DatabaseKind) async throws {
         let rig = try await WebhookRig(kind)
         let folder = try TemporaryFolder()
-        let books = try kind.makeBooks(in: folder).database
-        let server = try await ServerProcess(folder: folder, database: books)
+        let database = try kind.makeDatabase(in: folder).address
+        let server = try await ServerProcess(folder: folder, database: database)
         let wire = server.wire
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
         let url = rig.receiver.url("/ok")
-        let hidden = try await ServerProcess.run("webhooks", "add", url, "--database", books)
+        let hidden = try await ServerProcess.run("webhooks", "add", url, "--database", database)
         #expect(hidden.code == 78 && hidden.text.contains("https only"))
         let added = try await ServerProcess.run(
             "webhooks",
@@ -289,7 +289,7 @@ struct WebhookTests {
             url,
             "--dev",
             "--database",
-            books
+            database
         )
         #expect(added.code == 0, "\(added.text)")
         let secret = try #require(added.text.firstMatch(of: /secret\t(whsec_\S+)\n/)?.output.1)
@@ -311,21 +311,21 @@ struct WebhookTests {
                 "session.refunded: amount 5, refund 6, refund_tip 1, refunded 6, tip 2",
             ]
         )
-        let listed = try await ServerProcess.run("webhooks", "list", "--database", books)
+        let listed = try await ServerProcess.run("webhooks", "list", "--database", database)
         #expect(listed.text.contains(url) && !listed.text.contains(secret))
         for command in ["pending", "dead", "resend"] {
-            let ended = try await ServerProcess.run("webhooks", command, "--database", books)
+            let ended = try await ServerProcess.run("webhooks", command, "--database", database)
             #expect(ended.code == 0, "\(ended.text)")
         }
-        try Self.cutRemovalShort(of: String(id), in: books)
-        let cut = try await ServerProcess.run("webhooks", "list", "--database", books)
+        try Self.cutRemovalShort(of: String(id), in: database)
+        let cut = try await ServerProcess.run("webhooks", "list", "--database", database)
         #expect(cut.text.contains("being removed; if that was cut short, 'remove' it again"))
         let removed = try await ServerProcess.run(
             "webhooks",
             "remove",
             String(id),
             "--database",
-            books
+            database
         )
         #expect(removed.code == 0)
         #expect(!server.program.text.contains(secret))
@@ -340,11 +340,11 @@ struct WebhookTests {
     }
 
     /// Puts an endpoint into the state that an interrupted removal leaves.
-    private static func cutRemovalShort(of id: String, in books: String) throws {
+    private static func cutRemovalShort(of id: String, in database: String) throws {
         let sql = """
             UPDATE endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'
             """
-        switch try #require(DatabaseLocation(books)) {
+        switch try #require(DatabaseLocation(database)) {
         case .sqlite(let path):
             try SQLite.Connection(path: path, mode: .readWrite).execute(sql)
         case .postgres(let url):

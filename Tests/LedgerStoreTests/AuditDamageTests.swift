@@ -310,9 +310,9 @@ struct AuditDamageTests {
 
     @Test("The audit finds a changed tip", arguments: tips, StoreKind.single)
     func tip(damage: Damage, kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind, tip: 3)
-        #expect(try books.audit().isClean)
-        try await Self.find(damage, in: books)
+        let database = try await SampleLedger.database(kind, tip: 3)
+        #expect(try database.audit().isClean)
+        try await Self.find(damage, in: database)
     }
 
     @Test(
@@ -321,12 +321,12 @@ struct AuditDamageTests {
         StoreKind.single
     )
     func found(damage: Damage, kind: StoreKind) async throws {
-        try await Self.find(damage, in: SampleLedger.books(kind))
+        try await Self.find(damage, in: SampleLedger.database(kind))
     }
 
-    private static func find(_ damage: Damage, in books: TestBooks) async throws {
-        try books.damage(damage.sql)
-        let audit = try books.audit()
+    private static func find(_ damage: Damage, in database: TestDatabase) async throws {
+        try database.damage(damage.sql)
+        let audit = try database.audit()
         let finding = audit.findings.first { $0.rule.hasSuffix("\(damage.rule.rawValue))") }
         #expect(
             finding?.broken?.contains(damage.says) == true,
@@ -339,7 +339,7 @@ struct AuditDamageTests {
         .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
     )
     func foundOnCluster() async throws {
-        let books = try await SampleLedger.books(.distributed)
+        let database = try await SampleLedger.database(.distributed)
         let damages = Self.users + Self.accounts + Self.transfers + Self.answers + Self.records
         // Distribution columns cannot be updated.
         let possible = (damages + Self.others).filter {
@@ -347,10 +347,10 @@ struct AuditDamageTests {
         }
         var damaged: Set<Rule> = []
         for damage in possible where damaged.insert(damage.rule).inserted {
-            try books.damage(damage.sql)
+            try database.damage(damage.sql)
         }
         #expect(damaged == Set(Rule.allCases))
-        let broken = try books.audit().findings.filter { $0.broken != nil }.map(\.rule)
+        let broken = try database.audit().findings.filter { $0.broken != nil }.map(\.rule)
         for rule in damaged {
             #expect(broken.contains { $0.hasSuffix("\(rule.rawValue))") }, "\(rule)")
         }

@@ -61,11 +61,11 @@ struct AuditTests {
         ]
     )
     func missingGuard(kind: StoreKind, instead: String) async throws {
-        let books = try await SampleLedger.books(kind)
+        let database = try await SampleLedger.database(kind)
         let removal =
             kind == .sqlite ? "DROP TRIGGER entries_stay" : "DROP RULE entries_stay ON entries"
-        try books.execute("\(removal);\n\(instead)")
-        let broken = try books.audit().findings.compactMap(\.broken)
+        try database.execute("\(removal);\n\(instead)")
+        let broken = try database.audit().findings.compactMap(\.broken)
         #expect(broken.count == 1)
         #expect(broken.first?.hasSuffix("entries_stay is missing") == true)
     }
@@ -81,18 +81,20 @@ struct AuditTests {
         StoreKind.single
     )
     func twice(table: (name: String, key: String), kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
+        let database = try await SampleLedger.database(kind)
         switch kind {
         case .sqlite:
             // An index of the key does not suffice, because the index is not unique.
-            let sql = try books.texts("SELECT sql FROM sqlite_schema WHERE name = '\(table.name)'")
+            let sql = try database.texts(
+                "SELECT sql FROM sqlite_schema WHERE name = '\(table.name)'"
+            )
             let plain = try #require(sql.first)
                 .replacing(" PRIMARY KEY,", with: ",")
                 .replacing("PRIMARY KEY (\(table.key)),", with: "")
                 .replacing(#/,\s*PRIMARY KEY \([a-z_, ]*\)/#, with: "")
                 .replacing(", WITHOUT ROWID", with: "")
                 .replacing("CREATE TABLE \(table.name)", with: "CREATE TABLE new_\(table.name)")
-            let guards = try books.texts(
+            let guards = try database.texts(
                 """
                 SELECT sql FROM sqlite_schema
                 WHERE tbl_name = '\(table.name)' AND type = 'trigger'
@@ -104,32 +106,33 @@ struct AuditTests {
                 "ALTER TABLE new_\(table.name) RENAME TO \(table.name)",
                 "CREATE INDEX lax ON \(table.name) (\(table.key))",
             ]
-            try books.execute((script + guards).joined(separator: ";\n"))
+            try database.execute((script + guards).joined(separator: ";\n"))
         case .postgresql, .distributed:
-            try books.execute(
+            try database.execute(
                 """
                 ALTER TABLE \(table.name) DROP CONSTRAINT \(table.name)_pkey;
                 CREATE INDEX lax ON \(table.name) (\(table.key))
                 """
             )
         }
-        let broken = try books.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.broken)
         #expect(broken == ["table \(table.name) may hold \(table.key) twice"])
     }
 
     @Test("The audit checks the same rules on SQLite and PostgreSQL")
     func sameList() async throws {
-        let lists = try await [SampleLedger.books(.sqlite), SampleLedger.books(.postgresql)].map {
-            books in
-            try books.audit().findings.dropFirst().map(\.rule)
-        }
+        let lists = try await [SampleLedger.database(.sqlite), SampleLedger.database(.postgresql)]
+            .map {
+                database in
+                try database.audit().findings.dropFirst().map(\.rule)
+            }
         #expect(lists[0] == lists[1])
         #expect(lists[0].count >= 16)
     }
 
     @Test("The audit finds a damaged page of a SQLite file")
     func brokenPages() async throws {
-        let path = try await SampleLedger.books(in: folder)
+        let path = try await SampleLedger.database(in: folder)
         let page = try Connection(path: path, mode: .readWrite).query(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'",
             read: { try $0.integer(0) }
@@ -138,14 +141,18 @@ struct AuditTests {
         try file.seek(toOffset: UInt64(page - 1) * 4_096)
         try file.write(contentsOf: Data(repeating: 0x5A, count: 4_096))
         try file.close()
-        let audit = try Audit.run(path: path, kinds: TestBooks.kinds, records: TestBooks.records)
+        let audit = try Audit.run(
+            path: path,
+            kinds: TestDatabase.kinds,
+            records: TestDatabase.records
+        )
         #expect(audit.findings.count == 1)
         #expect(audit.findings[0].broken != nil)
     }
 
     @Test("The audit counts the rows that it checked", arguments: StoreKind.all)
     func counts(kind: StoreKind) async throws {
-        let audit = try await SampleLedger.books(kind).audit()
+        let audit = try await SampleLedger.database(kind).audit()
         let counts = Dictionary(
             audit.findings.map { ($0.rule.split(separator: " ").last ?? "", $0.count) }
         ) { first, _ in first }
@@ -162,7 +169,7 @@ struct AuditTests {
 
     @Test("A backup is audited, readable only by its owner, and overwrites no file")
     func backup() async throws {
-        let path = try await SampleLedger.books(in: folder)
+        let path = try await SampleLedger.database(in: folder)
         let store = try SQLiteStore(path: path)
         let copy = folder.file("copy.db")
         #expect(try backup(path, copy).isClean)
@@ -182,7 +189,7 @@ struct AuditTests {
 
     @Test("A backup removes partial files of killed backups, unless another backup is running")
     func leftBackups() async throws {
-        let path = try await SampleLedger.books(in: folder)
+        let path = try await SampleLedger.database(in: folder)
         let place = try TemporaryFolder()
         let left = ["a.db.7.gotchu-partial", "a.db.7.gotchu-partial-journal"]
         for name in left {
@@ -202,7 +209,7 @@ struct AuditTests {
 
     @Test("A damaged ledger is not backed up")
     func damagedBackup() async throws {
-        let path = try await SampleLedger.books(in: folder)
+        let path = try await SampleLedger.database(in: folder)
         try SampleLedger.damage(path, "UPDATE accounts SET balance = 0 WHERE owner = 'user-0'")
         let copy = folder.file("copy.db")
         #expect(try !backup(path, copy).isClean)
@@ -213,8 +220,8 @@ struct AuditTests {
         try SQLiteStore.backup(
             from: path,
             to: copy,
-            kinds: TestBooks.kinds,
-            records: TestBooks.records
+            kinds: TestDatabase.kinds,
+            records: TestDatabase.records
         )
     }
 }

@@ -10,10 +10,11 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// Commits whose connection breaks before, during or after the commit.
-@Suite("A commit whose connection breaks", .timeLimit(.minutes(hangLimit)))
+/// Commits that are interrupted by a broken connection, a panic of PostgreSQL, or a cancelled wait
+/// for a replica.
+@Suite("Interrupted commits", .timeLimit(.minutes(hangLimit)))
 struct BrokenCommitTests {
-    private let books: TestBooks
+    private let database: TestDatabase
     private let proxy: CuttingProxy
     private let store: PostgreSQLStore
 
@@ -21,8 +22,8 @@ struct BrokenCommitTests {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
         proxy = try CuttingProxy(before: cluster)
-        books = TestBooks(postgresql: cluster.url(name))
-        store = try PostgreSQLStore(url: proxy.url(name), logger: TestBooks.logger)
+        database = TestDatabase(postgresql: cluster.url(name))
+        store = try PostgreSQLStore(url: proxy.url(name), logger: TestDatabase.logger)
     }
 
     private func open(_ user: Int) async throws -> Effects {
@@ -36,7 +37,7 @@ struct BrokenCommitTests {
     @Test("A connection that breaks while loading is replaced, and the commit succeeds")
     func loading() async throws {
         _ = try await open(0)
-        // The first request reads the login, the second request the rows that the login names.
+        // The first request of a commit looks up the login, the second reads the login's rows.
         for (user, skipped) in [(1, 0), (2, 1)] {
             proxy.cut(.beforeRequest(skipping: skipped))
             #expect(try await open(user).newUsers.count == 1)
@@ -44,7 +45,7 @@ struct BrokenCommitTests {
             #expect(try await open(user).newUsers.isEmpty)
         }
         #expect(proxy.cuts == 4)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("A COMMIT that never reaches PostgreSQL has an unknown outcome and writes nothing")
@@ -53,10 +54,10 @@ struct BrokenCommitTests {
         proxy.cut(.beforeRequest(skipping: 2))
         let error = await #expect(throws: LedgerError.self) { try await open(1) }
         #expect(error?.code == .unknownOutcome)
-        // The command is decided for the first time when it is sent again.
+        // The lost commit has written nothing, so the repeated command makes the user.
         #expect(try await open(1).newUsers.count == 1)
         #expect(proxy.cuts == 1)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("A COMMIT whose answer is lost has an unknown outcome, and was carried out")
@@ -67,7 +68,7 @@ struct BrokenCommitTests {
         #expect(error?.code == .unknownOutcome)
         #expect(try await open(1).isEmpty)
         #expect(proxy.cuts == 1)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     /// PostgreSQL panics after a failed sync, because the state of its disk is unknown. It restarts
@@ -82,14 +83,14 @@ struct BrokenCommitTests {
         )
         let store = try PostgreSQLStore(
             url: cluster.url(try cluster.makeDatabase()),
-            logger: TestBooks.logger
+            logger: TestDatabase.logger
         )
         _ = try await Self.open(0, in: store)
         try cluster.faults?.failSync(of: "pg_wal")
         let error = await #expect(throws: LedgerError.self) { try await Self.open(1, in: store) }
         #expect(error?.code == .unknownOutcome)
         #expect(cluster.text.contains("PANIC:  could not fdatasync file"))
-        let again = try await eventually("PostgreSQL is back") {
+        let again = try await eventually("PostgreSQL accepts commits again") {
             try? await Self.open(1, in: store)
         }
         #expect(again.isEmpty)
@@ -97,10 +98,10 @@ struct BrokenCommitTests {
 
     /// PostgreSQL ends a cancelled wait for a replica with only a warning, and reports a commit.
     @Test("A commit whose wait for a replica was cancelled has an unknown outcome")
-    func replicaAway() async throws {
+    func cancelledWait() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
-        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestBooks.logger)
+        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestDatabase.logger)
         let link = try cluster.connect("postgres")
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         try link.connection.execute("SELECT pg_reload_conf()")
@@ -123,11 +124,11 @@ struct BrokenCommitTests {
     /// The wait for the replica is cancelled. The payment can then be read from the primary, but
     /// would be lost if the primary failed.
     @Test("A payment that the replica does not have yet is stored, but reads of it fail")
-    func seenTooEarly() async throws {
+    func unreplicatedPayment() async throws {
         let cluster = try PostgresCluster()
         let store = try PostgreSQLStore(
             url: cluster.url(try cluster.makeDatabase()),
-            logger: TestBooks.logger
+            logger: TestDatabase.logger
         )
         try await withLedger(on: store) { ledger in
             let link = try cluster.connect("postgres")
@@ -136,26 +137,28 @@ struct BrokenCommitTests {
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             let key = Answer.Key(user: payer, command: Pay.name, key: Cast.keys[0])
             try await Self.replicate(to: "nobody", link, store, ledger)
-            let unsure = try await Self.givingUp(link) {
+            let payFailure = try await Self.failureWithCancelledWaits(link) {
                 _ = try await ledger.pay(session, by: payer, key: key.key.rawValue)
             }
-            #expect(unsure == .unknownOutcome)
+            #expect(payFailure == .unknownOutcome)
             #expect(try await store.session(session.id)?.status == .paid)
-            let shown = try await Self.givingUp(link) {
+            let sessionReadFailure = try await Self.failureWithCancelledWaits(link) {
                 _ = try await ledger.session(session.id, visibleTo: payee)
             }
-            #expect(shown != nil)
-            let told = try await Self.givingUp(link) { _ = try await ledger.answer(key) }
-            #expect(told != nil)
-            let found = try await Self.givingUp(link) {
+            #expect(sessionReadFailure != nil)
+            let answerReadFailure = try await Self.failureWithCancelledWaits(link) {
+                _ = try await ledger.answer(key)
+            }
+            #expect(answerReadFailure != nil)
+            let lookupFailure = try await Self.failureWithCancelledWaits(link) {
                 _ = try await ledger.published(session.eid)
             }
-            #expect(found != nil)
+            #expect(lookupFailure != nil)
             let newest = HistoryRange(.newest(skipping: 0), limit: 1)
-            let history = try await Self.givingUp(link) {
+            let historyReadFailure = try await Self.failureWithCancelledWaits(link) {
                 _ = try await ledger.history(of: Account.Key(.user(payee), .usd), newest)
             }
-            #expect(history != nil)
+            #expect(historyReadFailure != nil)
             try await Self.replicate(to: "", link, store, ledger)
             #expect(try await ledger.answer(key)?.transfer?.record == RecordID(session.id))
             let account = try await ledger.history(of: Account.Key(.user(payee), .usd), newest)
@@ -174,8 +177,9 @@ struct BrokenCommitTests {
     ) async throws {
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
         try link.connection.execute("SELECT pg_reload_conf()")
-        try await eventually("commits wait for the replica, or for none") {
-            let failure = try await givingUp(link) { try await ledger.probe() }
+        let replica = name.isEmpty ? "no replica" : "the replica \(name)"
+        try await eventually("commits wait for \(replica)") {
+            let failure = try await failureWithCancelledWaits(link) { try await ledger.probe() }
             return (failure == .unknownOutcome) == !name.isEmpty ? true : nil
         }
         try await store.checkHealth()
@@ -183,12 +187,12 @@ struct BrokenCommitTests {
     }
 
     /// Returns the failure of `body`. Every wait for a replica is cancelled as soon as it begins.
-    private static func givingUp(
+    private static func failureWithCancelledWaits(
         _ link: PostgresCluster.Link,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws -> LedgerError.Code? {
-        let end = End()
-        async let code = Self.code(of: body, end)
+        let completion = CompletionFlag()
+        async let code = Self.code(of: body, completion)
         try await eventually("the call ends") {
             _ = try link.connection.query(
                 """
@@ -197,16 +201,16 @@ struct BrokenCommitTests {
                 """,
                 read: { try $0.integer(0) }
             )
-            return end.isReached.load(ordering: .relaxed) ? true : nil
+            return completion.isSet.load(ordering: .relaxed) ? true : nil
         }
         return await code
     }
 
     private static func code(
         of body: @Sendable () async throws -> Void,
-        _ end: End
+        _ completion: CompletionFlag
     ) async -> LedgerError.Code? {
-        defer { end.isReached.store(true, ordering: .relaxed) }
+        defer { completion.isSet.store(true, ordering: .relaxed) }
         do {
             try await body()
             return nil
@@ -215,8 +219,8 @@ struct BrokenCommitTests {
         }
     }
 
-    private final class End: Sendable {
-        let isReached = Atomic<Bool>(false)
+    private final class CompletionFlag: Sendable {
+        let isSet = Atomic<Bool>(false)
     }
 
     /// Repeats a commit for up to 30 s, and returns the first failure. Commits succeed until

@@ -38,12 +38,12 @@ struct DeviceStoreTests {
     }
 
     @Test(
-        "A device is stored unchanged, written only if it has changed, and refused without a user",
+        "A device is stored whole, written only if changed, and refused if its user does not exist",
         arguments: StoreKind.all
     )
     func change(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let registry = DeviceRegistry(try books.open())
+        let database = try await SampleLedger.database(kind)
+        let registry = DeviceRegistry(try database.open())
         let error = await #expect(throws: LedgerError.self) {
             try await registry.add(Self.device(of: .make()))
         }
@@ -55,11 +55,11 @@ struct DeviceStoreTests {
         #expect(try await registry.device(.make()) == nil)
         let listed = try await registry.devices(limit: 2)
         #expect(listed.map(\.device) == [device] && listed.map(\.login) == ["user0@example.org"])
-        try countWrites(to: books)
-        let before = try writes(to: books)
+        try countWrites(to: database)
+        let before = try writes(to: database)
         #expect(try await registry.change(id) { $0.name } == "till")
         #expect(try await registry.change(.make()) { $0.name } == nil)
-        #expect(try writes(to: books) == before)
+        #expect(try writes(to: database) == before)
         var expected = device
         for (shown, next, admission) in [
             (1, 2, .admitted), (2, 3, .admitted), (1, 9, .revoked),
@@ -72,21 +72,21 @@ struct DeviceStoreTests {
             #expect(stored == admission)
             #expect(try await registry.device(id) == expected)
         }
-        #expect(try writes(to: books) != before)
+        #expect(try writes(to: database) != before)
         var revoked = Self.device(of: Cast.users[0])
         revoked.revoke(.byOperator, at: Timestamp(milliseconds: 2))
         try await registry.add(revoked)
-        let reopened = DeviceRegistry(try books.open())
+        let reopened = DeviceRegistry(try database.open())
         #expect(try await reopened.device(id) == expected)
         #expect(try await reopened.device(revoked.id) == revoked)
         #expect(expected.revocation == .byReuse && expected.previous.count == 2)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     /// Makes SQLite count the writes of devices; PostgreSQL shows them without this.
-    private func countWrites(to books: TestBooks) throws {
-        guard books.kind == .sqlite else { return }
-        try books.execute(
+    private func countWrites(to database: TestDatabase) throws {
+        guard database.kind == .sqlite else { return }
+        try database.execute(
             """
             CREATE TABLE device_writes (id TEXT);
             CREATE TRIGGER device_is_written AFTER UPDATE ON devices
@@ -96,10 +96,10 @@ struct DeviceStoreTests {
     }
 
     /// Returns texts that change with each write of a device.
-    private func writes(to books: TestBooks) throws -> [String] {
-        switch books.kind {
-        case .sqlite: try books.texts("SELECT id FROM device_writes")
-        case .postgresql, .distributed: try books.texts("SELECT xmin::text FROM devices")
+    private func writes(to database: TestDatabase) throws -> [String] {
+        switch database.kind {
+        case .sqlite: try database.texts("SELECT id FROM device_writes")
+        case .postgresql, .distributed: try database.texts("SELECT xmin::text FROM devices")
         }
     }
 }

@@ -17,33 +17,33 @@ import Testing
 )
 struct DistributionTests {
     private static func distribute(_ url: String) throws(LedgerError) -> Int64 {
-        try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
+        try PostgreSQLStore.distribute(url: url, logger: TestDatabase.logger)
     }
 
     @Test("Distribution moves the existing rows, and a running server continues to work")
     func withRows() async throws {
-        let books = TestBooks(postgresql: try CitusCluster.shared().makeDatabase())
-        try await withLedger(on: try books.open()) { ledger in
+        let database = TestDatabase(postgresql: try CitusCluster.shared().makeDatabase())
+        try await withLedger(on: try database.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let before = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             #expect(try await ledger.pay(before, by: payer, key: "key-0123456789-0").isAccepted)
-            #expect(try Self.distribute(books.location) == 2)
+            #expect(try Self.distribute(database.location) == 2)
             let after = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             #expect(try await ledger.pay(after, by: payer, key: "key-0123456789-1").isAccepted)
             let again = try await ledger.pay(before, by: payer, key: "key-0123456789-0")
             #expect(again.isAccepted && again.isReplay)
         }
         // A second call changes nothing. No rows are left in the coordinator's own tables.
-        #expect(try Self.distribute(books.location) == 2)
+        #expect(try Self.distribute(database.location) == 2)
         #expect(
-            try books.texts(
+            try database.texts(
                 "SELECT sum(pg_relation_size(logicalrelid))::text FROM pg_dist_partition "
                     + "WHERE partmethod = 'h'"
             ) == ["0"]
         )
-        #expect(try books.texts("SELECT sum(balance)::text FROM accounts") == ["0"])
-        #expect(try books.audit().isClean)
+        #expect(try database.texts("SELECT sum(balance)::text FROM accounts") == ["0"])
+        #expect(try database.audit().isClean)
     }
 
     @Test("A database that cannot be distributed is refused with the reason")
@@ -73,8 +73,8 @@ struct DistributionTests {
 
     @Test("Every statement of a commit runs on one server")
     func oneServer() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        let link = try books.connection()
+        let database = try await SampleLedger.database(.distributed)
+        let link = try database.connection()
         try PostgreSQLSession.prepareForWriting(link.connection)
         let texts = try Statements(.distributed).texts
         #expect(texts.count > 25)
@@ -97,8 +97,8 @@ struct DistributionTests {
 
     @Test("The audit of all servers finds nothing while payments are made")
     func oneMoment() async throws {
-        let books = try StoreKind.distributed.makeBooks()
-        try await withLedger(on: try books.open()) { ledger in
+        let database = try StoreKind.distributed.makeDatabase()
+        try await withLedger(on: try database.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 10_000)
             let load = Task {  // SAFETY: owned by this test, which cancels it at its end.
@@ -115,7 +115,7 @@ struct DistributionTests {
                 return count
             }
             for _ in 0..<10 {
-                let audit = try books.audit()
+                let audit = try database.audit()
                 #expect(audit.isClean, "\(audit.findings.compactMap(\.broken))")
             }
             load.cancel()
@@ -125,46 +125,46 @@ struct DistributionTests {
 
     @Test("The audit fails with tryAgain while a worker has an unresolved transaction")
     func inDoubt() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        let worker = try Self.worker(0, of: books)
+        let database = try await SampleLedger.database(.distributed)
+        let worker = try Self.worker(0, of: database)
         // The transaction belongs to no server of the cluster, so no server ends it.
         try worker.connection.execute("BEGIN")
         try worker.connection.execute("PREPARE TRANSACTION 'citus_99_1_1_1'")
-        let error = #expect(throws: LedgerError.self) { try books.audit() }
+        let error = #expect(throws: LedgerError.self) { try database.audit() }
         #expect(error?.code == .tryAgain)
         try worker.connection.execute("ROLLBACK PREPARED 'citus_99_1_1_1'")
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("The audit finds a shard that may hold a row twice")
     func shardWithoutKey() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        let (worker, shard) = try Self.shard(of: "entries", of: books)
+        let database = try await SampleLedger.database(.distributed)
+        let (worker, shard) = try Self.shard(of: "entries", of: database)
         let key = "entries_pkey\(shard.dropFirst("entries".count))"
         try worker.connection.execute("ALTER TABLE \(shard) DROP CONSTRAINT \(key)")
-        let broken = try books.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.broken)
         #expect(broken.map { $0.hasSuffix("of entries may hold a row twice") } == [true])
     }
 
     @Test("Only the owner of the tables can audit a cluster")
     func notOwner() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        try books.execute(
+        let database = try await SampleLedger.database(.distributed)
+        try database.execute(
             "CREATE ROLE stranger LOGIN; GRANT SELECT ON gotchu_migrations TO stranger"
         )
-        let url = books.location.replacing("gotchu@", with: "stranger@")
-        let error = #expect(throws: LedgerError.self) { try TestBooks(postgresql: url).audit() }
+        let url = database.location.replacing("gotchu@", with: "stranger@")
+        let error = #expect(throws: LedgerError.self) { try TestDatabase(postgresql: url).audit() }
         #expect(error?.fix == "Log in as their owner.", "\(error as Any)")
-        try books.execute("DROP OWNED BY stranger; DROP ROLE stranger")
+        try database.execute("DROP OWNED BY stranger; DROP ROLE stranger")
     }
 
     /// Returns a worker that has a shard of a table, and the shard's name.
     private static func shard(
         of table: String,
-        of books: TestBooks
+        of database: TestDatabase
     ) throws -> (PostgresCluster.Link, String) {
         for number in 0..<2 {
-            let worker = try worker(number, of: books)
+            let worker = try worker(number, of: database)
             try worker.connection.execute("SET citus.override_table_visibility = off")
             let shards = try worker.connection.query(
                 "SELECT relname::text FROM pg_class WHERE relname ~ '^\(table)_[0-9]+$'"
@@ -176,9 +176,9 @@ struct DistributionTests {
 
     @Test("A worker that fails to commit leaves the outcome unknown")
     func failedCommit() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        let store = try books.open()
-        let (worker, shard) = try Self.shard(of: "probe", of: books)
+        let database = try await SampleLedger.database(.distributed)
+        let store = try database.open()
+        let (worker, shard) = try Self.shard(of: "probe", of: database)
         try worker.connection.execute(
             """
             SET citus.enable_ddl_propagation = off;
@@ -192,18 +192,20 @@ struct DistributionTests {
         #expect(error?.code == .unknownOutcome)
     }
 
-    private static func worker(_ number: Int, of books: TestBooks) throws -> PostgresCluster.Link {
-        let database = try #require(try books.texts("SELECT current_database()::text").first)
-        return try CitusCluster.shared().workers[number].connect(database)
+    private static func worker(_ number: Int, of database: TestDatabase) throws
+        -> PostgresCluster.Link
+    {
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
+        return try CitusCluster.shared().workers[number].connect(name)
     }
 
     @Test("A worker without synchronous commits is refused")
     func forgetful() async throws {
-        let books = try await SampleLedger.books(.distributed)
-        let worker = try Self.worker(1, of: books)
-        let database = try #require(try books.texts("SELECT current_database()::text").first)
-        try worker.connection.execute("ALTER DATABASE \(database) SET synchronous_commit = 'off'")
-        let error = #expect(throws: LedgerError.self) { try books.open() }
+        let database = try await SampleLedger.database(.distributed)
+        let worker = try Self.worker(1, of: database)
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
+        try worker.connection.execute("ALTER DATABASE \(name) SET synchronous_commit = 'off'")
+        let error = #expect(throws: LedgerError.self) { try database.open() }
         #expect(error?.code == .notDurable)
     }
 }

@@ -20,23 +20,23 @@ struct DueTests {
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         try await store.commit(.open(user: 0), .open(user: 1))
         try await store.commit(
             .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false)
         )
-        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 301000"])
+        #expect(try database.texts(Self.rows) == ["user-0 session-0 session 301000"])
         try await store.commit(.lock(session: 0, user: 1))
-        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 61000"])
+        #expect(try database.texts(Self.rows) == ["user-0 session-0 session 61000"])
         try await store.commit(.unlock(session: 0, user: 1))
-        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 301000"])
+        #expect(try database.texts(Self.rows) == ["user-0 session-0 session 301000"])
         try await store.commit(.lock(session: 0, user: 1))
         try await store.commit(.send(session: 0, user: 1, key: 0, expected: nil))
-        #expect(try books.texts(Self.rows) == [])
+        #expect(try database.texts(Self.rows) == [])
         try await store.commit(.refund(session: 0, user: 0, key: 0, amount: 2))
-        #expect(try books.texts(Self.rows) == [])
-        #expect(try books.audit().isClean)
+        #expect(try database.texts(Self.rows) == [])
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -44,15 +44,15 @@ struct DueTests {
         arguments: StoreKind.all
     )
     func over(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1, NULL)")
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        try database.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1, NULL)")
+        let store = try database.open()
         let time = Timestamp(milliseconds: 2)
         let due = try await store.due(at: time, excluding: [], skipping: 0, limit: 2)
         #expect(due.map(\.id.rawValue) == ["session-0"])
         try await store.commit(.expire(session: 0))
         #expect(try await store.due(at: time, excluding: [], skipping: 0, limit: 2) == [])
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -60,14 +60,14 @@ struct DueTests {
         arguments: StoreKind.single
     )
     func live(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.execute(
+        let database = try await SampleLedger.database(kind)
+        try database.execute(
             """
             INSERT INTO due (owner, record, kind, due_at)
             VALUES ('user-0', 'gift-0', 'gift', 1), ('user-0', 'gift-1', 'x', 1)
             """
         )
-        let store = try books.open()
+        let store = try database.open()
         func create() async throws -> Result<CreatedSession, Refusal> {
             try await store.commit(
                 CreateSession(
@@ -89,15 +89,15 @@ struct DueTests {
         arguments: StoreKind.single
     )
     func behindOthers(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.execute(
+        let database = try await SampleLedger.database(kind)
+        try database.execute(
             """
             WITH RECURSIVE
                 numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 600)
             INSERT INTO due SELECT 'user-0', 'lost-' || n, 'session', n, NULL FROM numbers
             """
         )
-        try await withLedger(on: try books.open()) { ledger in
+        try await withLedger(on: try database.open()) { ledger in
             _ = try await eventually("the session has expired") {
                 try await ledger.record(RecordID(Cast.sessions[1]))
                     .flatMap { $0.state == SessionStatus.expired.rawValue ? $0 : nil }
@@ -107,15 +107,15 @@ struct DueTests {
 
     @Test("A record whose change is refused is tried again after five seconds")
     func refused() async throws {
-        let books = try await SampleLedger.books(.sqlite)
-        try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'gift', 1, NULL)")
+        let database = try await SampleLedger.database(.sqlite)
+        try database.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'gift', 1, NULL)")
         let tries = Tries()
         let gift = RecordKind("gift") { _ in
             tries.times.withLock { $0.append(.now) }
             return RefusedCommand()
         }
-        try await withLedger(on: try books.open(), kinds: [gift]) { _ in
-            let times = try await eventually("two tries") {
+        try await withLedger(on: try database.open(), kinds: [gift]) { _ in
+            let times = try await eventually("the change is refused twice") {
                 tries.times.withLock { $0.count < 2 ? nil : $0 }
             }
             // The pause of five seconds begins with the sweep, just before the sweep's first try.
@@ -152,15 +152,15 @@ struct DueTests {
         StoreKind.single
     )
     func audited(damage: (sql: String, says: String), kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        #expect(try books.audit().isClean)
-        try books.execute(damage.sql)
-        let broken = try books.audit().findings.filter { $0.broken != nil }
+        let database = try await SampleLedger.database(kind)
+        #expect(try database.audit().isClean)
+        try database.execute(damage.sql)
+        let broken = try database.audit().findings.filter { $0.broken != nil }
         #expect(broken.map(\.broken) == ["record " + damage.says])
         #expect(broken.first?.rule.hasSuffix("(due)") == true)
         guard kind == .postgresql else { return }
-        try books.execute(try Self.repair())
-        #expect(try books.audit().isClean)
+        try database.execute(try Self.repair())
+        #expect(try database.audit().isClean)
     }
 
     /// The repair script in docs/operations.md.
@@ -176,9 +176,9 @@ struct DueTests {
     /// an index that contains sessions.
     @Test("No index of records contains their state, and only the index of ids contains sessions")
     func indexes() throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        _ = try books.open()
-        let indexes = try books.texts(
+        let database = try StoreKind.postgresql.makeDatabase()
+        _ = try database.open()
+        let indexes = try database.texts(
             "SELECT indexdef FROM pg_indexes WHERE tablename = 'records' ORDER BY indexname"
         )
         let rest = "WHERE (kind <> 'session'::text)"

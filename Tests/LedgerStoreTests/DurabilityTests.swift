@@ -30,7 +30,7 @@ struct DurabilityTests {
     func reloaded(setting: String, isReading: Bool) async throws {
         let cluster = try PostgresCluster()
         let place = cluster.url(try cluster.makeDatabase())
-        let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
+        let store = try PostgreSQLStore(url: place, logger: TestDatabase.logger)
         #expect(try await Self.isWritten(store))
         // Each check uses the next reader, so that all readers connect.
         if isReading { for _ in 0..<8 { try await store.checkHealth() } }
@@ -59,7 +59,7 @@ struct DurabilityTests {
     func steady() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
-        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestBooks.logger)
+        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestDatabase.logger)
         for _ in 0..<4 {
             #expect(try await Self.isWritten(store))
             _ = try await store.reading()
@@ -113,7 +113,7 @@ struct DurabilityTests {
         let name = try cluster.makeDatabase()
         let settings = try ConnectionSettings(url: cluster.url(name))
         var attempts = 0
-        let link = PostgreSQLLink(settings, logger: TestBooks.logger) { _ in
+        let link = PostgreSQLLink(settings, logger: TestDatabase.logger) { _ in
             attempts += 1
             throw LedgerError.notDurable
         }

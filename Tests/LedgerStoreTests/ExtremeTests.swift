@@ -13,8 +13,8 @@ struct ExtremeTests {
         arguments: StoreKind.all
     )
     func largest(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         let rich = try await withLedger(on: store) { ledger in
             let rich = try await ledger.user("rich", cents: .max - 7)
             let payer = try await ledger.user("payer", cents: 7)
@@ -28,9 +28,9 @@ struct ExtremeTests {
             }
             return rich
         }
-        let audit = try books.audit()
+        let audit = try database.audit()
         #expect(audit.isClean, "\(audit.findings)")
-        let account = try await books.open().account(of: rich, entries: 9)
+        let account = try await database.open().account(of: rich, entries: 9)
         #expect(account?.account.balance == .max && account?.entries.count == 4)
     }
 
@@ -56,9 +56,9 @@ struct ExtremeTests {
         arguments: StoreKind.single
     )
     func sums(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.damage("UPDATE accounts SET balance = \(Int64.max) WHERE owner <> 'DEV_MINT'")
-        let finding = try books.audit().findings.first { $0.rule.hasPrefix("all accounts") }
+        let database = try await SampleLedger.database(kind)
+        try database.damage("UPDATE accounts SET balance = \(Int64.max) WHERE owner <> 'DEV_MINT'")
+        let finding = try database.audit().findings.first { $0.rule.hasPrefix("all accounts") }
         #expect(finding?.broken?.hasPrefix("currency usd: ") == true)
     }
 
@@ -67,15 +67,15 @@ struct ExtremeTests {
         arguments: StoreKind.single
     )
     func times(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.damage(
+        let database = try await SampleLedger.database(kind)
+        try database.damage(
             """
             UPDATE transfers SET at = -9223372036854775807 - 1 WHERE step = 'paid';
             UPDATE entries SET at = -9223372036854775807 - 1 WHERE step = 'paid';
             UPDATE records SET created_at = 9223372036854775807 WHERE id = 'session-0'
             """
         )
-        let broken = try books.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.broken)
         #expect(broken.contains("transfer paid of session-0 is not what was sealed"))
         #expect(broken.contains("session session-0 cannot be read"), "\(broken)")
     }

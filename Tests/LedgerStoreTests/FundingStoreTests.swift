@@ -15,8 +15,8 @@ struct FundingStoreTests {
         arguments: StoreKind.all
     )
     func story(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         var memory = MemoryBooks()
         for (index, command) in FundingStory.commands.enumerated() {
             let time = Timestamp(milliseconds: 1_000 * Int64(index + 1))
@@ -33,7 +33,7 @@ struct FundingStoreTests {
         let range = HistoryRange(.newest(skipping: 0), limit: 1)
         let account = try await store.history(of: owed, range)?.account
         #expect(account?.balance == -(2_000 - Cast.opening - 500 - 100))
-        let audit = try books.audit(
+        let audit = try database.audit(
             kinds: TransferKind.funding,
             records: [.deposits, .withdrawals, .payees, .provider]
         )

@@ -17,12 +17,12 @@ struct HeldRowsTests {
         arguments: StoreKind.shared
     )
     func frozen(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        try await withLedger(on: try books.open()) { ledger in
+        let database = try kind.makeDatabase()
+        try await withLedger(on: try database.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
-            let frozen = try books.connection()
+            let frozen = try database.connection()
             try PostgreSQLSession.prepareForWriting(frozen.connection)
             let start = ContinuousClock.now
             try Self.hold(accountOf: payer, by: frozen)
@@ -32,7 +32,7 @@ struct HeldRowsTests {
             #expect(waited > .seconds(1) && waited < .seconds(3) * patience, "\(waited)")
             #expect(throws: PostgresError.self) { try frozen.connection.execute("COMMIT") }
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -40,8 +40,8 @@ struct HeldRowsTests {
         arguments: StoreKind.shared
     )
     func neighbours(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         try await withLedger(on: store) { ledger in
             var users: [UserID] = []
             for name in ["a", "b", "c", "d"] {
@@ -50,7 +50,7 @@ struct HeldRowsTests {
             let held = try await ledger.lockedSession(payee: users[0], payer: users[1], cents: 7)
             let free = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
             let own = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
-            let silent = try books.connection()
+            let silent = try database.connection()
             // A payment learns the payee's account only from its session.
             try Self.hold(accountOf: users[0], by: silent)
             try silent.connection.run([
@@ -68,7 +68,7 @@ struct HeldRowsTests {
             let paid = try await ledger.pay(held, by: users[1], key: "key-0123456789-7")
             #expect(paid.isAccepted && !paid.isReplay)
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     private static func hold(accountOf user: UserID, by link: PostgresCluster.Link) throws {

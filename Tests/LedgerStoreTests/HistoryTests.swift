@@ -99,7 +99,7 @@ struct HistoryTests {
     }
 
     private static func check(_ url: String, _ link: PostgresCluster.Link) async throws {
-        let store = try PostgreSQLStore(url: url, logger: TestBooks.logger)
+        let store = try PostgreSQLStore(url: url, logger: TestDatabase.logger)
         try link.connection.execute(longScript, within: .seconds(120))
         for skipped: Int64 in [0, 500_000, 999_997] {
             let range = HistoryRange(.newest(skipping: skipped), limit: 3)

@@ -36,15 +36,15 @@ struct LongLogTests {
     }
 
     private static func audit(_ path: String) throws -> Audit {
-        try Audit.run(path: path, kinds: TestBooks.kinds, records: TestBooks.records)
+        try Audit.run(path: path, kinds: TestDatabase.kinds, records: TestDatabase.records)
     }
 
     private static func backup(_ path: String, _ copy: String) throws -> Audit {
         try SQLiteStore.backup(
             from: path,
             to: copy,
-            kinds: TestBooks.kinds,
-            records: TestBooks.records
+            kinds: TestDatabase.kinds,
+            records: TestDatabase.records
         )
     }
 

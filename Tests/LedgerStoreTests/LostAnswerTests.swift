@@ -14,15 +14,15 @@ struct LostAnswerTests {
         arguments: StoreKind.single
     )
     func once(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let key = "key-0123456789-0"
             let first = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             #expect(try await ledger.pay(first, by: payer, key: key).isAccepted)
-            try books.damage("DELETE FROM answers")
+            try database.damage("DELETE FROM answers")
             let again = try await ledger.pay(first, by: payer, key: key)
             #expect(again.refusal == Refusal(.sessionPaid) && !again.isReplay)
             #expect(try await store.balance(of: payer) == 93)
@@ -31,7 +31,7 @@ struct LostAnswerTests {
             #expect(other.isAccepted)
             #expect(try await store.balance(of: payer) == 86)
         }
-        let broken = try books.audit().findings.filter { $0.broken != nil }
+        let broken = try database.audit().findings.filter { $0.broken != nil }
         #expect(broken.map(\.rule).contains { $0.hasPrefix("every transfer that a key ordered") })
     }
 
@@ -40,8 +40,8 @@ struct LostAnswerTests {
         arguments: StoreKind.all
     )
     func forgottenPayment(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
@@ -49,7 +49,7 @@ struct LostAnswerTests {
             let before = try await store.record(RecordID(session.id))
             let key = "key-0123456789-0"
             #expect(try await ledger.pay(session, by: payer, key: key).isAccepted)
-            try books.damage(
+            try database.damage(
                 """
                 DELETE FROM answers;
                 UPDATE records SET state = 'LOCKED', body = '\(before?.body ?? "")'
@@ -61,6 +61,6 @@ struct LostAnswerTests {
             }
             #expect(try await store.balance(of: payer) == 93)
         }
-        #expect(try !books.audit().isClean)
+        #expect(try !database.audit().isClean)
     }
 }

@@ -14,8 +14,8 @@ struct NoRoomTests {
         let cluster = try PostgresCluster(
             settings: ["max_connections=16", "superuser_reserved_connections=0"]
         )
-        let books = TestBooks(postgresql: cluster.url(try cluster.makeDatabase()))
-        try await withLedger(on: try books.open()) { ledger in
+        let database = TestDatabase(postgresql: cluster.url(try cluster.makeDatabase()))
+        try await withLedger(on: try database.open()) { ledger in
             let user = try await ledger.user("a", cents: 100)
             var held = [try cluster.connect("postgres")]
             try held[0].connection.execute(
@@ -34,6 +34,6 @@ struct NoRoomTests {
             }
             #expect(other != user)
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 }

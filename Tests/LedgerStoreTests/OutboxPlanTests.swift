@@ -59,8 +59,8 @@ struct OutboxPlanTests {
 
     @Test("No statement on PostgreSQL reads more rows than one slice, even with full tables")
     func postgresql() async throws {
-        let books = try await SampleLedger.books(.postgresql)
-        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        let database = try await SampleLedger.database(.postgresql)
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
         let link = try PostgresCluster.shared().connect(name)
         try PostgreSQLSession.prepareForChanges(link.connection)
         // A server that starts with empty tables plans its statements once.

@@ -232,13 +232,13 @@ private func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: mi
 
 /// A small valid ledger in one kind of store, and its outbox.
 private struct Rig {
-    private let books: TestBooks
+    private let database: TestDatabase
     let store: any Store
     let outbox: Outbox
 
     init(_ kind: StoreKind) async throws {
-        books = try await SampleLedger.books(kind)
-        store = try books.open()
+        database = try await SampleLedger.database(kind)
+        store = try database.open()
         outbox = Outbox(store)
     }
 

@@ -20,16 +20,16 @@ struct PlanTests {
 
     @Test("No statement reads a whole table on SQLite")
     func sqlite() async throws {
-        let books = try await SampleLedger.books(.sqlite)
-        let database = RecordingDatabase(
-            try SQLite.Connection(path: books.location, mode: .readWrite)
+        let database = try await SampleLedger.database(.sqlite)
+        let recording = RecordingDatabase(
+            try SQLite.Connection(path: database.location, mode: .readWrite)
         )
-        try await database.useEverything()
+        try await recording.useEverything()
         var statements = try Statements(.sqlite)
-        statements.add(await database.texts)
+        statements.add(await recording.texts)
         statements.add(["DELETE FROM due WHERE owner = $1 AND record = $2"])
         #expect(statements.texts.count > 45)
-        let connection = try SQLite.Connection(path: books.location, mode: .readOnly)
+        let connection = try SQLite.Connection(path: database.location, mode: .readOnly)
         // Without statistics a plan does not depend on the number of rows.
         let statistics = "SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'"
         #expect(try connection.query(statistics) { try $0.text(0) } == [])
@@ -62,10 +62,10 @@ struct PlanTests {
 
     @Test("No statement reads a whole table on PostgreSQL, with or without statistics")
     func postgresql() async throws {
-        let books = try await SampleLedger.books(.postgresql)
+        let database = try await SampleLedger.database(.postgresql)
         let cluster = try PostgresCluster.shared()
-        let name = try #require(try books.texts("SELECT current_database()::text").first)
-        let texts = try await Self.texts(books)
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
+        let texts = try await Self.texts(database)
         #expect(texts.count > 50)
         let early = try cluster.connect(name)
         try PostgreSQLSession.prepareForWriting(early.connection)
@@ -93,13 +93,13 @@ struct PlanTests {
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }
 
-    private static func texts(_ books: TestBooks) async throws -> [String] {
-        let connection = try Postgres.Connection(try ConnectionSettings(url: books.location))
+    private static func texts(_ database: TestDatabase) async throws -> [String] {
+        let connection = try Postgres.Connection(try ConnectionSettings(url: database.location))
         try PostgreSQLSession.prepare(connection)
-        let database = RecordingDatabase(connection)
-        try await database.useEverything()
+        let recording = RecordingDatabase(connection)
+        try await recording.useEverything()
         var statements = try Statements(.postgresql)
-        statements.add(await database.texts)
+        statements.add(await recording.texts)
         return statements.texts.sorted()
     }
 

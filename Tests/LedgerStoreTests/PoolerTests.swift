@@ -64,7 +64,7 @@ struct PoolerTests {
         let name = try cluster.makeDatabase()
         let pooler = try await Pooler(mode, database: name, of: cluster)
         let error = #expect(throws: LedgerError.self) {
-            try PostgreSQLStore(url: pooler.url, logger: TestBooks.logger)
+            try PostgreSQLStore(url: pooler.url, logger: TestDatabase.logger)
         }
         #expect(error?.code == .cannotOpen)
         #expect(error?.message.contains("by transaction") == true, "\(error as Any)")
@@ -76,7 +76,7 @@ struct PoolerTests {
     func session() async throws {
         let cluster = try PostgresCluster.shared()
         let pooler = try await Pooler("session", database: try cluster.makeDatabase(), of: cluster)
-        let store = try PostgreSQLStore(url: pooler.url, logger: TestBooks.logger)
+        let store = try PostgreSQLStore(url: pooler.url, logger: TestDatabase.logger)
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 1)
             let payer = try await ledger.user("payer", cents: 10)

@@ -16,22 +16,22 @@ import Testing
 struct PostgreSQLStoreTests {
     @Test("Ten servers that start together create the tables once")
     func migrateTogether() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
+        let database = try StoreKind.postgresql.makeDatabase()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 { group.addTask { _ = try books.open() } }
+            for _ in 0..<10 { group.addTask { _ = try database.open() } }
             try await group.waitForAll()
         }
-        let versions = try books.texts("SELECT version::text FROM gotchu_migrations")
+        let versions = try database.texts("SELECT version::text FROM gotchu_migrations")
         #expect(versions == ["\(Schema.version)"])
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
-    @Test("A server that starts while another one creates the tables does not refuse them")
+    @Test("A server that starts while another server creates the tables opens the database")
     func makingTables() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        let database = try StoreKind.postgresql.makeDatabase()
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
         // The server's query about the tables takes its snapshot, then waits for an advisory lock.
-        try books.execute(
+        try database.execute(
             """
             CREATE FUNCTION current_schema() RETURNS name LANGUAGE sql VOLATILE AS $$
                 SELECT pg_advisory_xact_lock_shared(1); SELECT 'public'::name
@@ -43,7 +43,7 @@ struct PostgreSQLStoreTests {
         try other.connection.execute("SELECT pg_advisory_lock(1)")
         // Opening blocks its thread, so it runs on an extra thread.
         async let opened: Void = withCheckedThrowingContinuation { opened in
-            Thread.detachNewThread { opened.resume(with: Result { _ = try books.open() }) }
+            Thread.detachNewThread { opened.resume(with: Result { _ = try database.open() }) }
         }
         try await eventually("the server's query waits for the lock") {
             let waiting = try other.connection.query(
@@ -64,18 +64,18 @@ struct PostgreSQLStoreTests {
         )
         try other.connection.execute("SELECT pg_advisory_unlock(1)")
         try await opened
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("A database of a newer version or of another program is refused")
     func foreign() throws {
-        let newer = try StoreKind.postgresql.makeBooks()
+        let newer = try StoreKind.postgresql.makeDatabase()
         _ = try newer.open()
         try newer.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
-        let other = try StoreKind.postgresql.makeBooks()
+        let other = try StoreKind.postgresql.makeDatabase()
         try other.execute("CREATE TABLE notes (text text)")
-        for books in [newer, other] {
-            let error = #expect(throws: LedgerError.self) { try books.open() }
+        for database in [newer, other] {
+            let error = #expect(throws: LedgerError.self) { try database.open() }
             #expect(error?.code == .foreign)
         }
         #expect(
@@ -88,30 +88,30 @@ struct PostgreSQLStoreTests {
 
     @Test("A running server does not write to tables that a newer program has changed")
     func outdated() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        let store = try books.open()
+        let database = try StoreKind.postgresql.makeDatabase()
+        let store = try database.open()
         try await withLedger(on: store) { ledger in
             let user = try await ledger.user("a", cents: 100)
-            try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+            try database.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
             let error = await #expect(throws: LedgerError.self) {
                 _ = try await ledger.user("b", cents: 100)
             }
             #expect(error?.description.contains("by a newer gotchu-server") == true)
             #expect(try await store.balance(of: user) == 100)
-            try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+            try database.execute("DELETE FROM gotchu_migrations WHERE version = 99")
             _ = try await ledger.user("b", cents: 100)
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("Devices and webhooks are not written to tables that a newer program has changed")
-    func outdatedBesides() async throws {
-        let books = try await SampleLedger.books(.postgresql)
-        let store = try books.open()
+    func outdatedSideTables() async throws {
+        let database = try await SampleLedger.database(.postgresql)
+        let store = try database.open()
         let (outbox, registry) = (Outbox(store), DeviceRegistry(store))
         let endpoint = WebhookEndpoint(id: "a", url: "b", owner: nil, createdAt: .now)
         try await outbox.add(endpoint, secret: [1])
-        try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+        try database.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
         let device = Device(
             id: .make(),
             user: Cast.users[0],
@@ -143,16 +143,16 @@ struct PostgreSQLStoreTests {
                 "\(number): \(String(describing: refusal))"
             )
         }
-        try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+        try database.execute("DELETE FROM gotchu_migrations WHERE version = 99")
         #expect(try await outbox.remove("a"))
     }
 
     @Test("A batch that waited for a newer program's migration is not written")
-    func overtaken() async throws {
+    func migrationDuringBatch() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
-        let books = TestBooks(postgresql: cluster.url(name))
-        try await withLedger(on: try books.open()) { ledger in
+        let database = TestDatabase(postgresql: cluster.url(name))
+        try await withLedger(on: try database.open()) { ledger in
             let user = try await ledger.user("a", cents: 100)
             let migration = try cluster.connect(name)
             try migration.connection.execute(
@@ -163,7 +163,7 @@ struct PostgreSQLStoreTests {
             )
             async let late = Self.refusal { _ = try await ledger.user("b", cents: 100) }
             try await eventually("the batch waits for the migration") {
-                try books.texts(
+                try database.texts(
                     """
                     SELECT 'waits' FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -172,8 +172,8 @@ struct PostgreSQLStoreTests {
             }
             try migration.connection.execute("COMMIT")
             #expect(await late?.description.contains("by a newer gotchu-server") == true)
-            try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
-            #expect(try books.texts("SELECT id FROM users") == [user.rawValue])
+            try database.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+            #expect(try database.texts("SELECT id FROM users") == [user.rawValue])
         }
     }
 
@@ -185,7 +185,7 @@ struct PostgreSQLStoreTests {
     @Test("A database whose encoding cannot store all texts is refused")
     func encoding() throws {
         let cluster = try PostgresCluster.shared()
-        let narrow = TestBooks(
+        let narrow = TestDatabase(
             postgresql: cluster.url(try cluster.makeDatabase(encoding: "LATIN1"))
         )
         let error = #expect(throws: LedgerError.self) { try narrow.open() }
@@ -194,14 +194,14 @@ struct PostgreSQLStoreTests {
             try narrow.texts("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
                 == []
         )
-        let plain = TestBooks(
+        let plain = TestDatabase(
             postgresql: cluster.url(try cluster.makeDatabase(encoding: "SQL_ASCII"))
         )
         _ = try plain.open()
     }
 
-    @Test("An open session keeps its synchronous commits, and a session without them is refused")
-    func pinned() async throws {
+    @Test("An open session keeps synchronous commits, and a new session without them is refused")
+    func synchronousCommit() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
         func setting(_ link: PostgresCluster.Link) throws -> String? {
@@ -218,8 +218,8 @@ struct PostgreSQLStoreTests {
         }
         #expect(try setting(ours) == "on")
         // New sessions are refused.
-        let books = TestBooks(postgresql: cluster.url(name))
-        let reloaded = #expect(throws: LedgerError.self) { try books.open() }
+        let database = TestDatabase(postgresql: cluster.url(name))
+        let reloaded = #expect(throws: LedgerError.self) { try database.open() }
         #expect(reloaded?.code == .notDurable)
         #expect(reloaded?.fix?.contains("synchronous_commit") == true)
         try admin.connection.execute("ALTER SYSTEM RESET synchronous_commit")
@@ -227,21 +227,21 @@ struct PostgreSQLStoreTests {
         try await eventually("the other session has synchronous commits again") {
             try setting(plain) == "on" ? true : nil
         }
-        _ = try books.open()
+        _ = try database.open()
         let user = PostgresCluster.user
         try admin.connection.execute("ALTER ROLE \(user) SET synchronous_commit = local")
-        let local = #expect(throws: LedgerError.self) { try books.open() }
+        let local = #expect(throws: LedgerError.self) { try database.open() }
         #expect(local?.code == .notDurable)
     }
 
-    @Test("An engine whose sessions see uncommitted rows is refused")
+    @Test("An engine whose sessions see each other's uncommitted rows is refused")
     func probe() throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        _ = try books.open()
-        // One session in both roles sees its own uncommitted rows, like an engine without
-        // isolation.
+        let database = try StoreKind.postgresql.makeDatabase()
+        _ = try database.open()
+        // One session takes both parts of the probe. It sees its own uncommitted rows, as another
+        // session would see them in an engine without isolation.
         let cluster = try PostgresCluster.shared()
-        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        let name = try #require(try database.texts("SELECT current_database()::text").first)
         let one = try cluster.connect(name)
         let error = #expect(throws: LedgerError.self) {
             try PostgreSQLProbe.run(one.connection, one.connection)
@@ -256,7 +256,7 @@ struct PostgreSQLStoreTests {
     func unreachable() {
         for url in ["postgres://u:sesame@127.0.0.1:1/x", "postgres://u:se@same@127.0.0.1:1/x"] {
             let error = #expect(throws: LedgerError.self) {
-                try PostgreSQLStore(url: url, logger: TestBooks.logger)
+                try PostgreSQLStore(url: url, logger: TestDatabase.logger)
             }
             #expect(error?.code == .cannotOpen)
             #expect(error?.fix != nil)
@@ -264,11 +264,11 @@ struct PostgreSQLStoreTests {
         }
     }
 
-    @Test("All servers of a database have one secret")
+    @Test("All servers of a database get the same secret for a name")
     func secret() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
+        let database = try StoreKind.postgresql.makeDatabase()
         let stores = try (0..<2).map { _ in
-            try PostgreSQLStore(url: books.location, logger: TestBooks.logger)
+            try PostgreSQLStore(url: database.location, logger: TestDatabase.logger)
         }
         let first = try await stores[0].secret("a", proposal: [1, 2])
         #expect(first == [1, 2])
@@ -280,10 +280,10 @@ struct PostgreSQLStoreTests {
         "Payments in both directions through four servers do not deadlock or lose a cent",
         arguments: StoreKind.shared
     )
-    func storm(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let stores = try (0..<4).map { _ in try books.open() }
-        try await withLedger(on: try books.open()) { first in
+    func opposingPayments(kind: StoreKind) async throws {
+        let database = try kind.makeDatabase()
+        let stores = try (0..<4).map { _ in try database.open() }
+        try await withLedger(on: try database.open()) { first in
             let users = [
                 try await first.user("a", cents: 1_000), try await first.user("b", cents: 1_000),
             ]
@@ -303,7 +303,7 @@ struct PostgreSQLStoreTests {
             #expect(balances.map { $0?.balance } == [1_000, 1_000])
             #expect(balances.map { $0?.entryCount } == [81, 81])
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     /// Makes ten payments in each direction, all at once.
@@ -335,9 +335,9 @@ struct PostgreSQLStoreTests {
         arguments: StoreKind.shared
     )
     func oneKey(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let stores = try (0..<4).map { _ in try books.open() }
-        let (payer, session) = try await withLedger(on: try books.open()) { ledger in
+        let database = try kind.makeDatabase()
+        let stores = try (0..<4).map { _ in try database.open() }
+        let (payer, session) = try await withLedger(on: try database.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             return (payer, try await ledger.lockedSession(payee: payee, payer: payer, cents: 7))
@@ -355,6 +355,6 @@ struct PostgreSQLStoreTests {
         #expect(answers.count { !$0.isReplay } == 1)
         #expect(answers.allSatisfy { $0.outcome == answers[0].outcome && $0.isAccepted })
         #expect(try await stores[0].balance(of: payer) == 93)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 }

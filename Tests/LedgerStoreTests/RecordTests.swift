@@ -10,8 +10,8 @@ import Testing
 struct RecordTests {
     @Test("A command on a record can change all of its children", arguments: StoreKind.all)
     func children(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         for number in 0..<2 { _ = try await store.commit(OpenBox(number: number, children: 3)) }
         _ = try await store.commit(OpenBox(children: 9))
         let closed = try await store.commit(CloseChildren(number: 0)).get()
@@ -24,7 +24,7 @@ struct RecordTests {
         #expect(others.map(\.record.id) == (1...3).map { OpenBox.child($0, of: 1) })
         #expect(others.map(\.record.state) == ["OPEN", "OPEN", "OPEN"])
         #expect(try await store.children(of: OpenBox.id(7), after: 0, limit: 9) == [])
-        #expect(try books.audit().findings.compactMap(\.broken) == [])
+        #expect(try database.audit().findings.compactMap(\.broken) == [])
     }
 
     @Test(
@@ -51,11 +51,11 @@ struct RecordTests {
             ),
             ("INSERT INTO accounts VALUES ('TAKE:user-1', 'usd', 0, 0, 0, 1)", []),
         ] as [(String, [String])] {
-            let books = try await SampleLedger.books(kind)
-            let store = try books.open()
+            let database = try await SampleLedger.database(kind)
+            let store = try database.open()
             for number in 0..<2 { _ = try await store.commit(OpenBox(number: number, children: 3)) }
-            try books.execute(sql)
-            #expect(try books.audit().findings.compactMap(\.broken) == broken, "\(sql)")
+            try database.execute(sql)
+            #expect(try database.audit().findings.compactMap(\.broken) == broken, "\(sql)")
         }
     }
 
@@ -64,21 +64,21 @@ struct RecordTests {
         arguments: StoreKind.single
     )
     func floors(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
+        let database = try await SampleLedger.database(kind)
         for (owner, balance) in [("TAKE:user-1", -1), ("OWED:user-1", 1), ("pot:session-1", -1)] {
             #expect(throws: (any Error).self) {
-                try books.execute(
+                try database.execute(
                     "INSERT INTO accounts VALUES ('\(owner)', 'usd', \(balance), 0, 0, 1)"
                 )
             }
         }
-        try books.execute("INSERT INTO accounts VALUES ('OWED:user-1', 'usd', -1, 0, 0, 1)")
+        try database.execute("INSERT INTO accounts VALUES ('OWED:user-1', 'usd', -1, 0, 0, 1)")
     }
 
     @Test("The newest records of a kind are listed first, sessions never", arguments: StoreKind.all)
     func listed(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         for number in 0..<4 { _ = try await store.commit(OpenBox(number: number)) }
         func list(_ owner: UserID?, _ kind: String, before: Int?) async throws -> [String] {
             let page = RecordPage(
@@ -96,13 +96,13 @@ struct RecordTests {
             #expect(try await list(owner, "session", before: nil) == [])
         }
         #expect(try await list(Cast.users[1], "box", before: nil) == [])
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("A name has one holder at a time, and is free after its time", arguments: StoreKind.all)
     func claims(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         func claim(_ user: Int, until: Int64?, at time: Int64) async throws -> Bool {
             try await store.commit(
                 ClaimName("place", for: "user-\(user)", until: until, at: time)
@@ -116,8 +116,8 @@ struct RecordTests {
         #expect(try await !claim(0, until: nil, at: 9_000))
         _ = try await store.commit(ClaimName(releasing: "place", at: 9_000))
         #expect(try await claim(0, until: nil, at: 9_000))
-        #expect(try books.texts("SELECT target FROM names WHERE name = 'place'") == ["user-0"])
-        #expect(try books.audit().isClean)
+        #expect(try database.texts("SELECT target FROM names WHERE name = 'place'") == ["user-0"])
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -125,8 +125,8 @@ struct RecordTests {
         arguments: StoreKind.shared
     )
     func claimedAtOnce(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let stores = try (0..<2).map { _ in try books.open() }
+        let database = try await SampleLedger.database(kind)
+        let stores = try (0..<2).map { _ in try database.open() }
         _ = try await stores[0].commit(ClaimName("place", for: "user-0", until: 1))
         for round in 0..<10 {
             let got = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -146,7 +146,7 @@ struct RecordTests {
             }
             #expect(got.count { $0 } == 1, "round \(round)")
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -154,8 +154,8 @@ struct RecordTests {
         arguments: StoreKind.all
     )
     func leases(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         for number in 0..<3 {
             _ = try await store.commit(OpenBox(number: number, dueAt: 1_000 - Int64(number)))
         }
@@ -181,13 +181,13 @@ struct RecordTests {
         #expect(all.map(\.kind) == ["box", "box", "session"])
         let swept = try await store.due(at: time, excluding: ["box"], skipping: 0, limit: 9)
         #expect(swept.map(\.kind) == ["session"])
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("Two servers that claim at once never get the same record", arguments: StoreKind.shared)
     func leasedAtOnce(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let stores = try (0..<2).map { _ in try books.open() }
+        let database = try await SampleLedger.database(kind)
+        let stores = try (0..<2).map { _ in try database.open() }
         for number in 0..<20 { _ = try await stores[0].commit(OpenBox(number: number, dueAt: 1)) }
         let got = try await withThrowingTaskGroup(of: [DueRecord].self) { group in
             for store in stores + stores {

@@ -26,13 +26,13 @@ struct RightsTests {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
         let role = "till_\(name)"
-        let owner = TestBooks(postgresql: cluster.url(name))
+        let owner = TestDatabase(postgresql: cluster.url(name))
         try owner.execute("CREATE ROLE \(role) LOGIN")
         _ = try owner.open()
-        let books = TestBooks(
+        let database = TestDatabase(
             postgresql: "postgres://\(role)@/\(name)?host=\(cluster.socketFolder)"
         )
-        func refusal() -> LedgerError? { #expect(throws: LedgerError.self) { try books.open() } }
+        func refusal() -> LedgerError? { #expect(throws: LedgerError.self) { try database.open() } }
         #expect(refusal()?.code == .cannotOpen)
         let grants = try Self.grants(to: role)
         #expect(grants.count == 4)
@@ -40,18 +40,18 @@ struct RightsTests {
         try owner.execute("REVOKE INSERT ON answers FROM \(role)")
         #expect(refusal()?.message.hasSuffix("the table answers: INSERT.") == true)
         try owner.execute(grants.joined(separator: ";\n"))
-        try await withLedger(on: try books.open()) { ledger in
+        try await withLedger(on: try database.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             let paid = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
             #expect(paid.isAccepted)
         }
-        let outbox = Outbox(try books.open())
+        let outbox = Outbox(try database.open())
         let endpoint = WebhookEndpoint(id: "e", url: "https://h/", owner: nil, createdAt: .now)
         try await outbox.add(endpoint, secret: [1])
         _ = try await outbox.remove("e")
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
         // A missing right is a permanent error, not `tryAgain`.
         try owner.execute("REVOKE INSERT ON endpoints FROM \(role)")
         let error = await #expect(throws: LedgerError.self) {
@@ -63,10 +63,10 @@ struct RightsTests {
 
     @Test("A missing table is reported as missing, not as a missing right")
     func missing() throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        _ = try books.open()
-        try books.execute("DROP TABLE deliveries")
-        let error = #expect(throws: LedgerError.self) { try books.open() }
+        let database = try StoreKind.postgresql.makeDatabase()
+        _ = try database.open()
+        try database.execute("DROP TABLE deliveries")
+        let error = #expect(throws: LedgerError.self) { try database.open() }
         #expect(error?.code == .corrupt)
         #expect(error?.message == "The books have no table deliveries any more.")
     }
@@ -76,7 +76,7 @@ struct RightsTests {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
         let role = "clerk_\(name)"
-        let owner = TestBooks(postgresql: cluster.url(name))
+        let owner = TestDatabase(postgresql: cluster.url(name))
         _ = try owner.open()
         try owner.execute("CREATE ROLE \(role) LOGIN")
         try owner.execute(try Self.grants(to: role).joined(separator: ";\n"))

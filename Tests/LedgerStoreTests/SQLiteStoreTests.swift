@@ -52,7 +52,11 @@ struct SQLiteStoreTests {
             #expect(try await ledger.user("a", cents: 0) == user)
             _ = try await ledger.user("b", cents: 100)
         }
-        let audit = try Audit.run(path: path, kinds: TestBooks.kinds, records: TestBooks.records)
+        let audit = try Audit.run(
+            path: path,
+            kinds: TestDatabase.kinds,
+            records: TestDatabase.records
+        )
         #expect(audit.isClean && audit.findings.contains { $0.rule.contains("entries") })
     }
 

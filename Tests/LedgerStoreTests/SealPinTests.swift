@@ -17,20 +17,20 @@ struct SealPinTests {
         arguments: StoreKind.single
     )
     func pinned(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let head = try #require(try books.audit().heads.first)
+        let database = try await SampleLedger.database(kind)
+        let head = try #require(try database.audit().heads.first)
         #expect(head.number == 3 && head.chain == SampleLedger.chain)
-        try await books.open().commit(
+        try await database.open().commit(
             [Step(time: 2_000, action: .open(user: 2))],
             chain: Self.later
         )
         let pin = try #require(SealPin("\(head)"))
         #expect(pin == head)
-        #expect(try books.audit(pins: [pin]).isClean)
-        let newest = try #require(try books.audit().heads.first)
+        #expect(try database.audit(pins: [pin]).isClean)
+        let newest = try #require(try database.audit().heads.first)
         #expect(newest.chain == Self.later && newest.number == 1)
         // The script restores the state before the last seal. This state is consistent.
-        try books.damage(
+        try database.damage(
             """
             DELETE FROM seals WHERE chain = '\(Self.later)';
             DELETE FROM transfers WHERE record = 'user-2';
@@ -42,15 +42,15 @@ struct SealPinTests {
             DELETE FROM users WHERE id = 'user-2'
             """
         )
-        #expect(try books.audit().isClean)
-        #expect(try books.audit(pins: [pin]).isClean)
+        #expect(try database.audit().isClean)
+        #expect(try database.audit(pins: [pin]).isClean)
         #expect(
-            try books.audit(pins: [newest]).findings.compactMap(\.broken)
+            try database.audit(pins: [newest]).findings.compactMap(\.broken)
                 == ["seal 1 of chain \(Self.later) is missing"]
         )
         let other = try #require(SealPin("\(pin.chain):2:\(pin.hash)"))
         #expect(
-            try books.audit(pins: [other]).findings.compactMap(\.broken)
+            try database.audit(pins: [other]).findings.compactMap(\.broken)
                 == ["seal 2 of chain \(pin.chain) is another one"]
         )
     }
@@ -60,8 +60,8 @@ struct SealPinTests {
         arguments: StoreKind.single
     )
     func heads(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         var opened = 0
         func open(_ chain: String, after tail: Seal? = nil) async throws -> Seal {
             let command = OpenAccount(
@@ -78,24 +78,24 @@ struct SealPinTests {
         let first = try await open("0b")
         let second = try await open("0c")
         #expect(second.previous == first.hash)
-        #expect(try books.audit().heads == [SealPin(second)])
+        #expect(try database.audit().heads == [SealPin(second)])
         // The server of chain 0b continues although chain 0c has begun. Two more servers have
         // clocks that are behind, so their chains sort first.
         let wentOn = try await open("0b", after: first)
         let early = try await open("0a")
         let earlier = try await open("00")
         let heads = [earlier, early, wentOn].map { SealPin($0) }
-        #expect(try books.audit().heads == heads)
+        #expect(try database.audit().heads == heads)
         for head in heads {
             let other = try #require(SealPin("\(head.chain):9:\(head.hash)"))
             for pins in [[head, other], [other, head]] {
                 #expect(
-                    try books.audit(pins: pins).findings.compactMap(\.broken)
+                    try database.audit(pins: pins).findings.compactMap(\.broken)
                         == ["seal 9 of chain \(head.chain) is missing"]
                 )
             }
         }
-        let audit = try books.audit(pins: heads + [SealPin(first), SealPin(second)])
+        let audit = try database.audit(pins: heads + [SealPin(first), SealPin(second)])
         #expect(audit.isClean && audit.findings.last?.count == 5)
     }
 }

@@ -23,15 +23,15 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func order(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
-        #expect(try books.texts(Self.rows) == (1...3).map { "\(SampleLedger.chain) \($0)" })
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
+        #expect(try database.texts(Self.rows) == (1...3).map { "\(SampleLedger.chain) \($0)" })
         // A commit without transfers is not sealed.
         try await store.commit(.unlock(session: 1, user: 1))
-        #expect(try books.texts(Self.rows).count == 3)
-        let seals = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        #expect(try database.texts(Self.rows).count == 3)
+        let seals = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
         #expect(seals?.count == 3)
-        let covered = try books.texts(
+        let covered = try database.texts(
             "SELECT seal || ' ' || record || ' ' || step FROM transfers ORDER BY seal, record"
         )
         #expect(
@@ -39,7 +39,7 @@ struct SealTests {
                 "1 user-0 opening", "1 user-1 opening", "2 session-0 paid", "3 session-0 refund/2",
             ]
         )
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -47,18 +47,18 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func writer(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
+        let database = try kind.makeDatabase()
         for _ in 0..<2 {
-            try await withLedger(on: try books.open()) { ledger in
+            try await withLedger(on: try database.open()) { ledger in
                 for _ in 0..<2 { _ = try await ledger.user("u-\(UserID.make())", cents: 5) }
             }
         }
-        let rows = try books.texts(Self.rows)
+        let rows = try database.texts(Self.rows)
         #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"])
         #expect(Set(rows.map { $0.split(separator: " ").first }).count == 2)
         // The second chain begins after the last seal of the first chain.
         #expect(
-            try books.texts(
+            try database.texts(
                 """
                 SELECT 'behind' FROM seals AS first JOIN seals AS second
                     ON second.previous = first.hash AND second.chain <> first.chain
@@ -66,7 +66,7 @@ struct SealTests {
                 """
             ) == ["behind"]
         )
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -75,8 +75,8 @@ struct SealTests {
         StoreKind.single
     )
     func failed(code: LedgerError.Code, kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = FaultyStore(try books.open())
+        let database = try kind.makeDatabase()
+        let store = FaultyStore(try database.open())
         try await withLedger(on: store) { ledger in
             _ = try await ledger.user("a", cents: 5)
             store.fail(with: LedgerError(code, "The test says so."))
@@ -84,14 +84,14 @@ struct SealTests {
             store.fail(with: nil)
             _ = try await ledger.user("c", cents: 5)
         }
-        let rows = try books.texts(Self.rows)
+        let rows = try database.texts(Self.rows)
         #expect(rows.map { $0.split(separator: " ").last } == ["1", "1"])
         #expect(Set(rows).count == 2)
         #expect(
-            try books.texts("SELECT 'x' FROM seals AS a JOIN seals AS b ON a.hash = b.previous")
+            try database.texts("SELECT 'x' FROM seals AS a JOIN seals AS b ON a.hash = b.previous")
                 == ["x"]
         )
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -101,8 +101,8 @@ struct SealTests {
     func lostConnection(isBetween: Bool) async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
-        let books = TestBooks(postgresql: cluster.url(name))
-        try await withLedger(on: try books.open()) { ledger in
+        let database = TestDatabase(postgresql: cluster.url(name))
+        try await withLedger(on: try database.open()) { ledger in
             _ = try await ledger.user("a", cents: 5)
             _ = try await ledger.user("b", cents: 5)
             try cluster.connect("postgres").connection.execute(
@@ -117,15 +117,15 @@ struct SealTests {
             #expect(!user.rawValue.isEmpty)
             _ = try await ledger.user("d", cents: 5)
         }
-        let rows = try books.texts(Self.rows)
+        let rows = try database.texts(Self.rows)
         #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"], "\(rows)")
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("Two servers at once write two chains, which the audit accepts")
     func twoServers() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        let stores = try (0..<2).map { _ in try books.open() }
+        let database = try StoreKind.postgresql.makeDatabase()
+        let stores = try (0..<2).map { _ in try database.open() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
                 group.addTask {
@@ -138,9 +138,9 @@ struct SealTests {
             }
             try await group.waitForAll()
         }
-        #expect(try books.texts("SELECT DISTINCT chain FROM seals").count == 2)
-        #expect(try books.texts("SELECT hash::text FROM transfers").count == 40)
-        let audit = try books.audit()
+        #expect(try database.texts("SELECT DISTINCT chain FROM seals").count == 2)
+        #expect(try database.texts("SELECT hash::text FROM transfers").count == 40)
+        let audit = try database.audit()
         #expect(audit.isClean, "\(audit.findings)")
     }
 
@@ -209,9 +209,9 @@ struct SealTests {
         StoreKind.single
     )
     func damaged(damage: Damage, kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.damage(damage.sql)
-        let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        let database = try await SampleLedger.database(kind)
+        try database.damage(damage.sql)
+        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
         #expect(finding?.broken?.hasPrefix(damage.says) == true, "\(finding?.broken ?? "nothing")")
     }
 
@@ -235,9 +235,9 @@ struct SealTests {
         StoreKind.single
     )
     func changed(sql: String, kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.damage(sql.replacing("number = number + 1", with: "number = number + 90"))
-        let finding = try books.audit().findings.first {
+        let database = try await SampleLedger.database(kind)
+        try database.damage(sql.replacing("number = number + 1", with: "number = number + 90"))
+        let finding = try database.audit().findings.first {
             $0.rule.hasPrefix("every transfer is one")
         }
         #expect(finding?.broken?.hasSuffix("is not what was sealed") == true, "\(finding as Any)")
@@ -248,18 +248,18 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func consistent(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try books.damage("UPDATE transfers SET at = at + 1 WHERE step = 'opening'")
-        let forged = try Self.hash(of: "opening", "user-1", at: 1_001, in: books)
+        let database = try await SampleLedger.database(kind)
+        try database.damage("UPDATE transfers SET at = at + 1 WHERE step = 'opening'")
+        let forged = try Self.hash(of: "opening", "user-1", at: 1_001, in: database)
         let hex = forged.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let hash = kind == .sqlite ? "x'\(hex)'" : "'\\x\(hex)'::bytea"
-        try books.damage(
+        try database.damage(
             """
             UPDATE transfers SET at = at - 1 WHERE record = 'user-0';
             UPDATE transfers SET hash = \(hash) WHERE record = 'user-1'
             """
         )
-        let broken = try books.audit().findings.filter { $0.broken != nil }
+        let broken = try database.audit().findings.filter { $0.broken != nil }
         #expect(
             broken.map(\.broken) == [
                 "seal 1 of chain \(SampleLedger.chain) does not fit its transfers"
@@ -272,7 +272,7 @@ struct SealTests {
         of step: String,
         _ user: String,
         at time: Int64,
-        in books: TestBooks
+        in database: TestDatabase
     ) throws -> [UInt8] {
         let key = Transfer.Key(RecordID(trusted: user), step)
         let at = Timestamp(milliseconds: 1_000)
@@ -303,18 +303,18 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try await books.open().commit(
+        let database = try await SampleLedger.database(kind)
+        try await database.open().commit(
             [Step(time: 2_000, action: .open(user: 2))],
             chain: Self.later
         )
-        try books.damage(
+        try database.damage(
             """
             DELETE FROM seals WHERE chain = '\(SampleLedger.chain)';
             DELETE FROM transfers WHERE chain = '\(SampleLedger.chain)'
             """
         )
-        let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
         #expect(finding?.broken == "a chain begins behind a seal that is missing")
     }
 }

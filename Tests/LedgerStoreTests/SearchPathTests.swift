@@ -9,11 +9,13 @@ import Testing
 struct SearchPathTests {
     @Test("A search path that begins with an empty schema is refused, and creates no second ledger")
     func hidden() throws {
-        let books = try StoreKind.postgresql.makeBooks()
-        _ = try books.open()
+        let database = try StoreKind.postgresql.makeDatabase()
+        _ = try database.open()
         let user = PostgresCluster.user
-        try books.execute("CREATE SCHEMA \(user)")
-        let openings: [() throws -> Void] = [{ _ = try books.open() }, { _ = try books.audit() }]
+        try database.execute("CREATE SCHEMA \(user)")
+        let openings: [() throws -> Void] = [
+            { _ = try database.open() }, { _ = try database.audit() },
+        ]
         for open in openings {
             let error = #expect(throws: LedgerError.self) { try open() }
             #expect(error?.code == .cannotOpen)
@@ -21,7 +23,7 @@ struct SearchPathTests {
             #expect(error?.fix?.contains("search_path") == true)
         }
         #expect(
-            try books.texts(
+            try database.texts(
                 "SELECT tablename::text FROM pg_tables WHERE schemaname = '\(user)'"
             ) == []
         )
@@ -36,9 +38,9 @@ struct SearchPathTests {
             try cluster.connect("postgres").connection.execute(
                 "ALTER DATABASE \(name) SET search_path = \"\(schema)\""
             )
-            let books = TestBooks(postgresql: cluster.url(name))
-            _ = try books.open()
-            let audit = try books.audit()
+            let database = TestDatabase(postgresql: cluster.url(name))
+            _ = try database.open()
+            let audit = try database.audit()
             #expect(audit.isClean, "\(audit.findings)")
             #expect(audit.findings.prefix(3).allSatisfy { $0.count > 0 }, "\(audit.findings)")
         }

@@ -17,9 +17,9 @@ struct StoreTests {
         var teller = StoryTeller(seed: runSeed)
         // Fewer stories run on a cluster, because it is slow.
         for number in 0..<(kind == .distributed ? 3 : 40) {
-            let books = try kind.makeBooks()
+            let database = try kind.makeDatabase()
             var memory = MemoryBooks()
-            var store = try books.open()
+            var store = try database.open()
             let story = (0..<2).map { Step(time: 0, action: .open(user: $0)) } + teller.story()
             for (index, step) in story.enumerated() {
                 let chain = "chain-\(100 + index)"
@@ -28,10 +28,10 @@ struct StoreTests {
                 let done = try await store.commit([step], first: index, chain: chain)
                 let isSame = done.effects == effects && done.answers == [expected.answer]
                 #expect(isSame, "seed \(runSeed), story \(number), step \(index): \(story)")
-                if index == story.count / 2 { store = try books.open() }
+                if index == story.count / 2 { store = try database.open() }
             }
             try await store.expectSame(as: memory.rows)
-            let audit = try books.audit()
+            let audit = try database.audit()
             #expect(audit.isClean, "seed \(runSeed), story \(number): \(audit.findings)")
         }
     }
@@ -41,10 +41,10 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func twoKeysAtOnce(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
+        let database = try kind.makeDatabase()
         func answers(_ actions: [Step.Action], at time: Int64) async throws -> [StepAnswer?] {
             let steps = actions.map { Step(time: time, action: $0) }
-            return try await books.open().commit(steps, first: Int(time)).answers
+            return try await database.open().commit(steps, first: Int(time)).answers
         }
         let before: [Step.Action] = [
             .open(user: 0), .open(user: 1),
@@ -64,9 +64,9 @@ struct StoreTests {
             #expect(again.map { $0?.requestID } == [first[1]?.requestID, first[0]?.requestID])
             #expect(again.map { $0?.isReplay } == [true, true])
         }
-        let account = try await books.open().account(of: Cast.users[1], entries: 9)
+        let account = try await database.open().account(of: Cast.users[1], entries: 9)
         #expect(account?.entries.map(\.entry.amount) == [-5, 10])
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -74,18 +74,18 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func insertOnly(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        try await books.open().commitOne(OpenBox(children: 2))
+        let database = try await SampleLedger.database(kind)
+        try await database.open().commitOne(OpenBox(children: 2))
         for (table, column) in [
             ("transfers", "at"), ("entries", "amount"), ("children", "number"),
             ("answers", "decided_at"), ("seals", "number"),
         ] {
             for sql in ["UPDATE \(table) SET \(column) = 9", "DELETE FROM \(table)"] {
-                let error = #expect(throws: (any Error).self) { try books.execute(sql) }
+                let error = #expect(throws: (any Error).self) { try database.execute(sql) }
                 #expect("\(error as Any)".contains("\(table) are only ever inserted"), "\(sql)")
             }
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -93,8 +93,8 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func awkwardNames(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         let names = ["a\"b", "a\\b", "a'b", "ä€😀", "a]b", "a}b", "NULL", "a\u{1}b"]
         for name in names {
             let open = OpenAccount(
@@ -107,7 +107,7 @@ struct StoreTests {
                 #expect(effects.newUsers.isEmpty == !isNew, "\(name)")
             }
         }
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -134,12 +134,12 @@ struct StoreTests {
                 return true
             }
         }
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         let error = await #expect(throws: LedgerError.self) { try await store.commitOne(Theft()) }
         #expect(error?.code == .rejected)
         #expect(try await store.balance(of: Cast.users[1]) == 7)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -147,8 +147,8 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         let second = [DueRecord(id: RecordID(Cast.sessions[1]), kind: Session.kind)]
         let time = Timestamp(milliseconds: 61_000)
         let before = Timestamp(milliseconds: 60_999)
@@ -162,13 +162,13 @@ struct StoreTests {
         let first = try await store.due(at: time, excluding: [], skipping: 0, limit: 1)
         #expect(first == Array(both.prefix(1)))
         #expect(try await store.due(at: time, excluding: [], skipping: 1, limit: 9) == second)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("An account's newest entries come first", arguments: StoreKind.all)
     func newest(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         let account = try await store.account(of: Cast.users[1], entries: 9)
         #expect(account?.account.balance == 7)
         #expect(account?.entries.map(\.entry.amount) == [2, -5, 10])
@@ -176,20 +176,20 @@ struct StoreTests {
         let newest = try await store.account(of: Cast.users[1], entries: 1)
         #expect(newest?.entries.map(\.entry.kind) == [TransferKind.refund.name])
         #expect(try await store.account(of: Cast.users[2], entries: 9) == nil)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test("A record is read by its name together with its owner's name", arguments: StoreKind.all)
     func named(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         let found = try await store.record(named: Session.name(of: Cast.eids[0]))
         #expect(found?.ownerName == "user0" && found?.until == nil)
         #expect(found?.record.id == RecordID(Cast.sessions[0]))
         #expect(try await store.record(named: Session.name(of: Cast.eids[3])) == nil)
         // A user's login names no record.
         #expect(try await store.record(named: "login:user0@example.org") == nil)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -197,8 +197,8 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func retiredEID(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         try await store.commit(.rotate(session: 1, user: 0, eid: 7, replaces: 1))
         let present = try await store.record(named: Session.name(of: Cast.eids[7]))
         #expect(present?.record.id == RecordID(Cast.sessions[1]) && present?.until == nil)
@@ -206,7 +206,7 @@ struct StoreTests {
         #expect(retired?.record == present?.record)
         #expect(retired?.until == Timestamp(milliseconds: 61_000))
         #expect(try await store.record(named: Session.name(of: Cast.eids[8])) == nil)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -214,8 +214,8 @@ struct StoreTests {
         arguments: StoreKind.all
     )
     func history(kind: StoreKind) async throws {
-        let books = try await SampleLedger.books(kind)
-        let store = try books.open()
+        let database = try await SampleLedger.database(kind)
+        let store = try database.open()
         let history = try await store.account(of: Cast.users[0], entries: 10)
         #expect(history?.entries.map(\.entry.kind) == ["REFUND", "PAYMENT", "OPENING"])
         #expect(history?.entries.map(\.entry.amount) == [-2, 5, 10])
@@ -239,7 +239,7 @@ struct StoreTests {
         let range = HistoryRange(.newest(skipping: 0), limit: 10)
         #expect(try await store.history(of: Account.Key(.user(Cast.users[2]), .usd), range) == nil)
         #expect(try await store.history(of: Account.Key(.user(Cast.users[0]), .eur), range) == nil)
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 
     @Test(
@@ -248,8 +248,8 @@ struct StoreTests {
         StoreKind.all
     )
     func use(login: (name: String, use: LedgerUse), kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
+        let database = try kind.makeDatabase()
+        let store = try database.open()
         #expect(try await store.use() == .neither)
         try await store.commitOne(
             OpenAccount(login: login.name, displayName: "a", opening: Money(minorUnits: 0))
@@ -258,6 +258,6 @@ struct StoreTests {
         try await store.commit(.open(user: 0))
         #expect(try await store.use() == .development)
         #expect(try await store.reading() == StoreReading())
-        #expect(try books.audit().isClean)
+        #expect(try database.audit().isClean)
     }
 }

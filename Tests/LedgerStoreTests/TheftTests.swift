@@ -152,10 +152,10 @@ struct TheftTests {
         StoreKind.single
     )
     func found(theft: Theft, store: StoreKind) async throws {
-        let books = try await SampleLedger.books(store)
-        try books.execute(try Self.script(theft, in: store))
+        let database = try await SampleLedger.database(store)
+        try database.execute(try Self.script(theft, in: store))
         // All sums and seals are valid, so only one rule finds the theft.
-        let broken = try books.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.broken)
         #expect(broken.count == 1, "\(broken)")
         #expect(broken.first?.contains(theft.says) == true, "\(broken)")
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// discovery and reports each device that the test passes to `hears`.
 final class CrowdedBlueZ: Sendable {
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
-    private static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
+    private static let serviceUUID = "0000feed-0000-1000-8000-00805f9b34fb"
     /// The maximum number of known devices. The oldest device is dropped, as in bluetoothd.
     private static let memory = 2000
 
@@ -33,7 +33,7 @@ final class CrowdedBlueZ: Sendable {
     /// Simulates an advertisement of the device with a number.
     func hears(_ device: Int, rssi: Int16, data: [UInt8]?) async throws {
         var properties: [String: Value] = ["RSSI": .int16(rssi)]
-        if let data { properties["ServiceData"] = .properties([Self.feed: .bytes(data)]) }
+        if let data { properties["ServiceData"] = .properties([Self.serviceUUID: .bytes(data)]) }
         let (isNew, forgotten) = known.withLock { known in
             guard known.set.insert(device).inserted else { return (false, nil as Int?) }
             known.order.append(device)

@@ -242,15 +242,15 @@ class Page:
             except WebDriverException:
                 return False
 
-        eventually("another page", is_gone)
-        eventually("it to be whole", lambda: self.script("return document.readyState") == "complete")
+        eventually("the old page to end", is_gone)
+        eventually("the new page to be loaded", lambda: self.script("return document.readyState") == "complete")
 
-    def wait(self, what: str, look: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
+    def wait(self, what: str, condition: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
         """Repeats a check until its result is true, and returns the result."""
 
         def steady() -> Any:
             try:
-                return look(self)
+                return condition(self)
             except StaleElementReferenceException:
                 return None
             except TimeoutException as late:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from time import monotonic, sleep
 from typing import TypeVar
 
-from guest.deadline import Late
+from guest.deadline import WaitTimeout
 
 Found = TypeVar("Found")
 
@@ -21,16 +21,16 @@ LIMIT = 20.0
 """The limit in seconds for a condition. It is long, because other tests run at the same time."""
 
 
-def eventually(what: str, look: Callable[[], Found | None], seconds: float = LIMIT) -> Found:
-    """Calls `look` until its answer is true, and returns this answer.
+def eventually(what: str, condition: Callable[[], Found | None], seconds: float = LIMIT) -> Found:
+    """Calls `condition` until its answer is true, and returns this answer.
 
     The pause between calls is short because the waiting time is often measured, and not shorter
     because each call costs the browser some milliseconds.
     """
     limit = monotonic() + seconds * PATIENCE
-    while not (found := look()):
+    while not (found := condition()):
         if monotonic() > limit:
-            raise Late(f"timed out after {seconds * PATIENCE:g} s waiting for {what}")
+            raise WaitTimeout(f"timed out after {seconds * PATIENCE:g} s waiting for {what}")
         sleep(PAUSE)
     return found
 

@@ -48,10 +48,10 @@ class Daemon:
 
     def start(self, at: str = "0,0") -> None:
         """Starts the daemon at a position in metres, and waits until it answers."""
-        self.begin(at)
+        self.launch(at)
         self.wait()
 
-    def begin(self, at: str) -> None:
+    def launch(self, at: str) -> None:
         """Starts the daemon. A second start uses the state of the first."""
         configuration = self._shop.folder / f"{self.name}.json"
         configuration.write_text(json.dumps({"server": self._shop.url} | self.settings))
@@ -93,7 +93,7 @@ class Daemon:
     def request(self, amount_cents: int, **more: Any) -> dict[str, Any]:
         return self.client.post("/v1/requests", {"amount_cents": amount_cents} | more)
 
-    def state(self, request: dict[str, Any]) -> str:
+    def request_state(self, request: dict[str, Any]) -> str:
         return str(self.client.get(f"/v1/requests/{request['id']}")["state"])
 
     def pay(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Daemon:
         program = str(self._shop.programs / "gotchu-ctl")
         log = self._shop.folder / f"{self.name}-ctl.log"
         process = Process("gotchu-ctl", [program, *arguments, "--socket", self.socket], log)
-        self._shop.others.append(process)
+        self._shop.ctl_processes.append(process)
         return process
 
     def ctl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -130,7 +130,7 @@ class Daemon:
 
 
 class Shop:
-    """All programs of a shop, in one folder."""
+    """All programs of a shop; their files are in one folder."""
 
     def __init__(self, programs: Path, folder: Path, kiosk: dict[str, Any], **screens: Any) -> None:
         self.programs = programs
@@ -146,11 +146,11 @@ class Shop:
             "display": f"127.0.0.1:{self.display_port}",
             "till": f"127.0.0.1:{self.till_port}",
         } | screens
-        self.others: list[Process] = []
+        self.ctl_processes: list[Process] = []
         self.server_flags: list[str] = []
         """Additional options of the server."""
         self.wrapper: list[str] = []
-        """A command in front of the command lines of the shop's programs."""
+        """A command that starts gotchud and gotchu-server, placed before their command lines."""
         self.kiosk = Daemon("kiosk", self, screens=screens, **kiosk)
         self.payer = Daemon("payer", self)
 
@@ -169,7 +169,7 @@ class Shop:
     def start_daemons(self) -> None:
         """Starts the daemons of kiosk and payer at the same time, and logs them in."""
         for daemon, place in ((self.kiosk, "0,0"), (self.payer, "0.05,0")):
-            daemon.begin(place)
+            daemon.launch(place)
         for daemon in (self.kiosk, self.payer):
             daemon.wait()
             daemon.login()
@@ -191,14 +191,14 @@ class Shop:
         token = Client(address).post("/auth/dev-login", {"email": email})["token"]
         return Client(address, token)
 
-    def sale(self, amount_cents: int, **more: Any) -> dict[str, Any]:
+    def pay_new_request(self, amount_cents: int, **more: Any) -> dict[str, Any]:
         """Makes a request, pays it, and returns it."""
         request = self.kiosk.request(amount_cents, **more)
         self.payer.pay(request)
-        eventually("the kiosk to be paid", lambda: self.kiosk.state(request) == "paid")
+        eventually("the kiosk to report the payment", lambda: self.kiosk.request_state(request) == "paid")
         return request
 
-    def buy(self, payee: Client, name: str, amount_cents: int = 100, memo: str = "") -> str:
+    def pay_at_server(self, payee: Client, name: str, amount_cents: int = 100, memo: str = "") -> str:
         """Makes a payment of a new payer directly at the payment server. Returns the session's
         id."""
         payer = self.login(f"{name}@example.com")
@@ -230,6 +230,6 @@ class Shop:
     def close(self) -> None:
         """Ends all programs that still run."""
         daemons = [getattr(part, "process", None) for part in (self.payer, self.kiosk)]
-        for process in [*self.others, *daemons, getattr(self, "server", None)]:
+        for process in [*self.ctl_processes, *daemons, getattr(self, "server", None)]:
             if process and process.is_alive:
                 process.kill()

@@ -61,7 +61,7 @@ class World:
         expect("errors in the browser's console", complaints, [])
         own = [origin for shop in self.shops for origin in shop.origins] + list(self.foreign)
         asked = [a for a in self.chromium.requested_urls() if a.startswith("http") and not a.startswith(tuple(own))]
-        expect("what was asked of others", asked, [])
+        expect("the requests to other origins", asked, [])
         for shop in self.shops:
             shop.verify()
 

@@ -29,16 +29,16 @@ struct BookedHistory {
     init() {}
 
     /// - Parameter users: The users' logins; the index of a login is the user's number.
-    init(_ books: CheckedBooks, users: [String]) throws {
+    init(_ database: CheckedDatabase, users: [String]) throws {
         let numbers = Dictionary(uniqueKeysWithValues: users.enumerated().map { ($1, $0) })
-        for row in try books.rows(
+        for row in try database.rows(
             3,
             """
             SELECT login, record, step FROM entries JOIN users ON users.id = entries.owner
             WHERE kind <> 'OPENING' ORDER BY owner, number
             """
         ) { entries[numbers[row[0]] ?? -1, default: []].append(Self.transfer(row[1], row[2])) }
-        for row in try books.rows(
+        for row in try database.rows(
             5,
             """
             SELECT login, key, command, record, step FROM answers
@@ -50,14 +50,17 @@ struct BookedHistory {
             let order = Order(user: numbers[row[0]] ?? -1, key: key, isRefund: isRefund)
             transfers[order] = Self.transfer(row[3], row[4])
         }
-        let logins = try books.rows(2, "SELECT id, login FROM users").map { ($0[0], $0[1]) }
+        let logins = try database.rows(2, "SELECT id, login FROM users").map { ($0[0], $0[1]) }
         let names = Dictionary(uniqueKeysWithValues: logins)
-        for row in try books.rows(3, "SELECT id, state, kind FROM records") {
+        for row in try database.rows(3, "SELECT id, state, kind FROM records") {
             if row[2] != "session" {
                 sessions[row[0]] = Session(status: row[1], payer: nil, refunded: 0)
             }
         }
-        for row in try books.rows(3, "SELECT id, state, body FROM records WHERE kind = 'session'") {
+        for row in try database.rows(
+            3,
+            "SELECT id, state, body FROM records WHERE kind = 'session'"
+        ) {
             let body = try Payments.Session.Body(row[2])
             sessions[row[0]] = Session(
                 status: row[1],
@@ -65,7 +68,7 @@ struct BookedHistory {
                 refunded: body.refunded
             )
         }
-        for row in try books.rows(
+        for row in try database.rows(
             2,
             """
             SELECT login, CAST(balance AS text) FROM accounts JOIN users ON users.id = owner

@@ -13,8 +13,8 @@ struct DiskFaultTests {
         let faults = try #require(cluster.faults)
         let url = cluster.url(try cluster.makeDatabase())
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("PostgreSQL's disk", on: fleet, books) { tally, _ in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("PostgreSQL's disk", on: fleet, database) { tally, _ in
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: 120)
             try await tally.waitForPayments(10)
@@ -43,14 +43,14 @@ struct DiskFaultTests {
     func sqlite() async throws {
         let folder = try TemporaryFolder()
         let faults = try await Faults("server", in: folder.path)
-        let books = CheckedBooks.sqlite(folder.path + "/books.db")
+        let database = CheckedDatabase.sqlite(folder.path + "/books.db")
         let fleet = try await Fleet(
             1,
-            database: books.database,
+            database: database.address,
             opening: PaidHistory.opening,
             environment: faults.environment
         )
-        try await PaidHistory.check("SQLite's disk", on: fleet, books) { tally, _ in
+        try await PaidHistory.check("SQLite's disk", on: fleet, database) { tally, _ in
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: 120)
             try await tally.waitForPayments(10)

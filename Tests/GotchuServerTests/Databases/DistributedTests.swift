@@ -12,10 +12,10 @@ import Testing
 struct DistributedTests {
     @Test("Servers on a Citus cluster that are killed under load lose and duplicate no payments")
     func serversKilled() async throws {
-        let url = try BooksKind.makeDistributed()
+        let url = try DatabaseKind.makeDistributed()
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("On a cluster", on: fleet, books) { tally, seeded in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("On a cluster", on: fleet, database) { tally, seeded in
             for _ in 0..<2 {
                 try await tally.waitForPayments(15)
                 try await fleet.kill(Int.random(in: 0..<2, using: &seeded))
@@ -29,10 +29,10 @@ struct DistributedTests {
     )
     func nodesKilled() async throws {
         let cluster = try CitusCluster(settings: ["citus.recover_2pc_interval=1s"])
-        let url = try BooksKind.makeDistributed(on: cluster)
+        let url = try DatabaseKind.makeDistributed(on: cluster)
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("Nodes killed", on: fleet, books) { tally, _ in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("Nodes killed", on: fleet, database) { tally, _ in
             for node in cluster.workers + [cluster.coordinator] {
                 try await tally.waitForPayments(10)
                 try node.killPostmaster()

@@ -17,8 +17,8 @@ struct FullLogTests {
         let disk = try #require(cluster.logDisk)
         let url = cluster.url(try cluster.makeDatabase())
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("A full log", on: fleet, books) { tally, _ in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("A full log", on: fleet, database) { tally, _ in
             for _ in 0..<2 {
                 try await tally.waitForPayments(10)
                 disk.fill()

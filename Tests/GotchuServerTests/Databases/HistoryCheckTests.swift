@@ -248,7 +248,7 @@ struct HistoryCheckTests {
     }
 
     @Test("The checker finds missing, additional and wrong content in the database")
-    func books() {
+    func database() {
         let changes: [(inout BookedHistory) -> Void] = [
             { $0.entries[1] = ["paid"] },
             { $0.entries[0] = ["paid", "back", "double"] },

@@ -16,7 +16,7 @@ struct PaidHistory {
     static func check(
         _ name: String,
         on fleet: Fleet,
-        _ books: CheckedBooks,
+        _ database: CheckedDatabase,
         faults: @Sendable (PayingClient.Tally, inout SeededGenerator) async throws -> Void
     ) async throws {
         var generator = SeededGenerator(name)
@@ -50,7 +50,7 @@ struct PaidHistory {
         for call in unknown {
             if let resolved = try await clients[0].resolved(call) { calls.append(resolved) }
         }
-        let booked = try BookedHistory(books, users: users.map { "\($0)@shop.example" })
+        let booked = try BookedHistory(database, users: users.map { "\($0)@shop.example" })
         let complaint = HistoryCheck.complaint(
             about: calls,
             booked: booked,
@@ -62,7 +62,7 @@ struct PaidHistory {
         for (user, token) in tokens.enumerated() {
             #expect(try await balance(token, on: fleet) == booked.balances[user], "seed \(seed)")
         }
-        let audit = try books.audit()
+        let audit = try database.audit()
         #expect(audit.isClean, "seed \(seed): \(audit.findings)")
         print("\(name): \(calls.count) calls, \(unknown.count) unknown at first")
     }

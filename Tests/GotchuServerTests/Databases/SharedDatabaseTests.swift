@@ -14,8 +14,8 @@ struct SharedDatabaseTests {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
         let fleet = try await Fleet(3, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("Servers killed", on: fleet, books) { tally, seeded in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("Servers killed", on: fleet, database) { tally, seeded in
             for _ in 0..<4 {
                 try await tally.waitForPayments(25)
                 try await fleet.kill(Int.random(in: 0..<3, using: &seeded))
@@ -32,8 +32,8 @@ struct SharedDatabaseTests {
         let name = try cluster.makeDatabase()
         let url = cluster.url(name)
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        let books = CheckedBooks.postgresql(url)
-        try await PaidHistory.check("Database killed", on: fleet, books) { tally, seeded in
+        let database = CheckedDatabase.postgresql(url)
+        try await PaidHistory.check("Database killed", on: fleet, database) { tally, seeded in
             for _ in 0..<6 {
                 try await tally.waitForPayments(20)
                 switch Int.random(in: 0...2, using: &seeded) {

@@ -61,7 +61,7 @@ struct AlertTests {
     }
 
     @Test(
-        "The operator's manual names all metrics of a server with every feature, and no others"
+        "The operator's manual names all metrics of a server, and its full names all exist"
     )
     func metrics() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)

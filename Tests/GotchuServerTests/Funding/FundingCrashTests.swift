@@ -19,14 +19,14 @@ struct FundingCrashTests {
     struct Moment: Sendable, CustomTestStringConvertible {
         let call: String
         let fault: String
-        let books: BooksKind
+        let kind: DatabaseKind
 
-        var testDescription: String { "\(fault) \(call), \(books)" }
+        var testDescription: String { "\(fault) \(call), \(kind)" }
     }
 
-    static let moments = BooksKind.single.flatMap { books in
+    static let moments = DatabaseKind.single.flatMap { kind in
         calls.flatMap { call in
-            ["kill before", "kill after"].map { Moment(call: call, fault: $0, books: books) }
+            ["kill before", "kill after"].map { Moment(call: call, fault: $0, kind: kind) }
         }
     }
 
@@ -35,7 +35,7 @@ struct FundingCrashTests {
         arguments: moments
     )
     func killed(at moment: Moment) async throws {
-        try await FundingRig.with(moment.books) { rig in
+        try await FundingRig.with(moment.kind) { rig in
             let (payer, payee) = (
                 try await rig.wire().login("payer"), try await rig.wire().login("payee")
             )

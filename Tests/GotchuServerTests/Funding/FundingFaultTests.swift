@@ -60,7 +60,7 @@ struct FundingFaultTests {
             let damaged = ids[0]
             let (whole, broken) = (#"{"booked""#, #"{"brooked""#)
             try await rig.kill {
-                try rig.books.damage(
+                try rig.database.damage(
                     "UPDATE records SET body = replace(body, '\(whole)', '\(broken)') "
                         + "WHERE id = '\(damaged)'"
                 )
@@ -74,7 +74,7 @@ struct FundingFaultTests {
             // The server reads Stripe's list of events when it starts.
             try await rig.kill()
             try await rig.waitForBalance(payer, 11_700)
-            try rig.books.damage(
+            try rig.database.damage(
                 "UPDATE records SET body = replace(body, '\(broken)', '\(whole)') "
                     + "WHERE id = '\(damaged)'"
             )
@@ -173,7 +173,7 @@ struct FundingFaultTests {
                 try await rig.calls(call) > 0 ? true : nil
             }
             let failure = "The refresh of a deposit, a withdrawal or a payee failed."
-            let path = try #require(rig.books.sqlitePath)
+            let path = try #require(rig.database.sqlitePath)
             let other = try Connection(path: path, mode: .readWrite)
             try other.run("BEGIN IMMEDIATE")
             try await eventually("the transfer cannot be recorded") {

@@ -65,7 +65,7 @@ struct FundingPowerCutTests {
             { rig in
                 let power = try #require(cut)
                 let done = try await Self.story(rig)
-                let path = try #require(rig.books.sqlitePath)
+                let path = try #require(rig.database.sqlitePath)
                 // Counter-check: if the disk ignores the second half of the syncs, some deposits or
                 // withdrawals are missing.
                 let syncs = isLying ? try power.syncCount() / 2 : Int.max

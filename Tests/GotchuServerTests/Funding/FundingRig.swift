@@ -10,7 +10,7 @@ import Testing
 /// One or more real servers on one database, and a stand-in for Stripe.
 actor FundingRig {
     let standIn: StripeStandIn
-    let books: CheckedBooks
+    let database: CheckedDatabase
     private let folder: TemporaryFolder
     private let environment: [String: String]
     /// Additional environment variables of the servers, by full name.
@@ -27,7 +27,7 @@ actor FundingRig {
     /// Runs a test with one or more servers, then audits the database and searches the logs for
     /// secrets.
     static func with(
-        _ kind: BooksKind = .sqlite,
+        _ kind: DatabaseKind = .sqlite,
         servers count: Int = 1,
         more: [String: String] = [:],
         variables: (TemporaryFolder) async throws -> [String: String] = { _ in [:] },
@@ -45,7 +45,7 @@ actor FundingRig {
 
     private init(
         _ standIn: StripeStandIn,
-        _ kind: BooksKind,
+        _ kind: DatabaseKind,
         _ more: [String: String],
         _ folder: TemporaryFolder,
         _ variables: [String: String]
@@ -53,7 +53,7 @@ actor FundingRig {
         self.standIn = standIn
         self.folder = folder
         self.variables = variables
-        books = try kind.makeBooks(in: folder)
+        database = try kind.makeDatabase(in: folder)
         let secrets = "whsec" + "_rolled\n\(Self.secret)\n"
         environment = try [
             "STRIPE_KEY_FILE": Self.file(Self.key + "\n", "key", in: folder),
@@ -78,7 +78,7 @@ actor FundingRig {
     func start() async throws {
         let server = try await ServerProcess(
             folder: folder,
-            database: books.database,
+            database: database.address,
             more: [],
             environment: Dictionary(
                 uniqueKeysWithValues: environment.map { ("GOTCHU_SERVER_\($0)", $1) }
@@ -130,7 +130,7 @@ actor FundingRig {
             #expect(try await server.stop() == 0)
             logs += server.program.text
         }
-        let audit = try books.audit()
+        let audit = try database.audit()
         #expect(audit.isClean, "\(audit.findings.filter { $0.broken != nil })")
         let state = try await standIn.state()
         let intents = state["intents"]?.list ?? []
@@ -167,7 +167,7 @@ actor FundingRig {
     private func run(_ command: [String]) async throws -> (code: Int32, text: String) {
         let program = try Program(
             "gotchu-server",
-            command + ["--database", books.database],
+            command + ["--database", database.address],
             environment: Dictionary(
                 // An operator's shell does not have the server's PAYOUT_ variables.
                 uniqueKeysWithValues: environment.filter { !$0.key.hasPrefix("PAYOUT_") }

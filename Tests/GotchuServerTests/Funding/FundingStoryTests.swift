@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of deposits and payouts as payers, payees and the operator see them, with a real server
 /// and a stand-in for Stripe.
-@Suite("Deposits and payouts at the stand-in", .timeLimit(.minutes(hangLimit)))
+@Suite("Deposits and payouts with a stand-in for Stripe", .timeLimit(.minutes(hangLimit)))
 struct FundingStoryTests {
     private static let opening: Int64 = 10_000
 
@@ -119,7 +119,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A refund of spent money becomes a debt that the next deposit pays; a failed one is undone"
+        "A refund of spent money is a debt that the next deposit pays; a failed refund is undone"
     )
     func refund() async throws {
         try await FundingRig.with { rig in
@@ -207,18 +207,18 @@ struct FundingStoryTests {
 
     @Test(
         "Payments do not wait while Stripe is down or hangs, and a refused deposit can be repeated",
-        arguments: ["away", "slow"]
+        arguments: ["down", "hanging"]
     )
-    func away(fault: String) async throws {
+    func stripeOutage(fault: String) async throws {
         // All payments have the same payee, whose calls would exceed the usual limit.
         try await FundingRig.with(more: ["CALLS_PER_SECOND": "10000"]) { rig in
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
             _ = try await rig.onboard(payee)
             let before = try await Self.pay(rig, round: "before")
-            if fault == "slow" {
-                let hanging: [String: ControlValue] = ["seconds": .integer(40)]
-                try await rig.standIn.fault("slow", times: 1_000, hanging)
+            if fault == "hanging" {
+                let pause: [String: ControlValue] = ["seconds": .integer(40)]
+                try await rig.standIn.fault("slow", times: 1_000, pause)
             } else {
                 try await rig.standIn.order("away")
             }
@@ -230,7 +230,7 @@ struct FundingStoryTests {
             // The bound is high because the load of the machine varies. A payment that waited for
             // Stripe would take half a minute.
             #expect(meanwhile < before * 4 + .seconds(2), "\(before) before, \(meanwhile)")
-            guard fault == "away" else {
+            guard fault == "down" else {
                 try await rig.standIn.order("clear")
                 return
             }

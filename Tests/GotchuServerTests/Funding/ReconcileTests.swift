@@ -214,7 +214,7 @@ struct ReconcileTests {
             try await rig.wait(payee, for: withdrawal, "status", toBe: "paid")
             // Before the old database is restored, Stripe forgets the idempotency keys.
             try await rig.standIn.order("advance", ["seconds": .integer(2 * 86_400)])
-            let path = try #require(rig.books.sqlitePath)
+            let path = try #require(rig.database.sqlitePath)
             try await rig.kill {
                 for end in ["", "-wal", "-shm"] {
                     try? FileManager.default.removeItem(atPath: path + end)

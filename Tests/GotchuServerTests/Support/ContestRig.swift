@@ -7,7 +7,7 @@ import Testing
 /// that the server sends, for `validateDocuments`.
 final class ContestRig: Sendable {
     let server: ServerProcess
-    let books: CheckedBooks
+    let database: CheckedDatabase
     let organizer: String
     let documents: TemporaryFolder
 
@@ -15,13 +15,13 @@ final class ContestRig: Sendable {
     static let picks = "01999f00-0000-7000-8000-000000000003"
     static let winnerTakesAll = #"[{"rank_min":1,"rank_max":1,"share_bps":10000}]"#
 
-    init(_ kind: BooksKind, opening: Int64 = 10_000, more: [String] = []) async throws {
+    init(_ kind: DatabaseKind, opening: Int64 = 10_000, more: [String] = []) async throws {
         let folder = try TemporaryFolder()
         documents = try TemporaryFolder()
-        books = try kind.makeBooks(in: folder)
+        database = try kind.makeDatabase(in: folder)
         server = try await ServerProcess(
             folder: folder,
-            database: books.database,
+            database: database.address,
             opening: opening,
             more: ["--contests"] + more
         )
@@ -156,7 +156,7 @@ final class ContestRig: Sendable {
     /// Stops the server and verifies its books.
     func verify() async throws {
         _ = try await server.stop()
-        let verified = try await ServerProcess.run("verify", "--database", books.database)
+        let verified = try await ServerProcess.run("verify", "--database", database.address)
         #expect(verified.code == 0, "\(verified.text)")
     }
 }

@@ -20,10 +20,10 @@ struct WebhookRig: Sendable {
     /// - Parameters:
     ///   - paths: The paths of the endpoints; each gets its own secret.
     ///   - events: The number of events in the outbox at the start.
-    init(_ kind: BooksKind, _ paths: String..., events: Int = 0) async throws {
+    init(_ kind: DatabaseKind, _ paths: String..., events: Int = 0) async throws {
         folder = try TemporaryFolder()
         store =
-            switch try kind.makeBooks(in: folder) {
+            switch try kind.makeDatabase(in: folder) {
             case .sqlite(let path): try SQLiteStore(path: path)
             case .postgresql(let url): try PostgreSQLStore(url: url, logger: logger)
             }

@@ -13,7 +13,7 @@ enum SampleLedger {
 
     /// Creates two accounts, a paid session with a refund, a locked session, a refused payment and
     /// a refused refund.
-    static func books(in folder: TemporaryFolder) async throws -> String {
+    static func database(in folder: TemporaryFolder) async throws -> String {
         let path = folder.file("books.db")
         try await write(to: try SQLiteStore(path: path))
         return path
@@ -23,16 +23,16 @@ enum SampleLedger {
     ///
     /// - Parameter tip: The tip of the paid session; `nil` if the session allows no tip. With a tip
     ///   the second refund is accepted.
-    static func books(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestBooks {
+    static func database(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestDatabase {
         switch kind {
         case .postgresql where tip == nil:
             let cluster = try PostgresCluster.shared()
             let name = try cluster.makeDatabase(copying: try await original.value)
-            return TestBooks(postgresql: cluster.url(name))
+            return TestDatabase(postgresql: cluster.url(name))
         case .sqlite, .postgresql, .distributed:
-            let books = try kind.makeBooks()
-            try await write(to: try books.open(), tip: tip)
-            return books
+            let database = try kind.makeDatabase()
+            try await write(to: try database.open(), tip: tip)
+            return database
         }
     }
 
@@ -40,7 +40,7 @@ enum SampleLedger {
     private static let original = Task {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
-        try await write(to: try TestBooks(postgresql: cluster.url(name)).open())
+        try await write(to: try TestDatabase(postgresql: cluster.url(name)).open())
         return name
     }
 

@@ -23,27 +23,27 @@ enum StoreKind: String, Sendable {
     private static let clusters: [StoreKind] = CitusCluster.isInstalled ? [.distributed] : []
 
     /// Creates an empty database.
-    func makeBooks() throws -> TestBooks {
+    func makeDatabase() throws -> TestDatabase {
         switch self {
         case .sqlite:
             let folder = try TemporaryFolder()
-            return TestBooks(kind: self, location: folder.file("books.db"), folder: folder)
+            return TestDatabase(kind: self, location: folder.file("books.db"), folder: folder)
         case .postgresql:
             let cluster = try PostgresCluster.shared()
             let url = cluster.url(try cluster.makeDatabase())
-            return TestBooks(kind: self, location: url, folder: nil)
+            return TestDatabase(kind: self, location: url, folder: nil)
         case .distributed:
             let url = try CitusCluster.shared().makeDatabase { url in
-                _ = try PostgreSQLStore.migrate(url: url, logger: TestBooks.logger)
-                _ = try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
+                _ = try PostgreSQLStore.migrate(url: url, logger: TestDatabase.logger)
+                _ = try PostgreSQLStore.distribute(url: url, logger: TestDatabase.logger)
             }
-            return TestBooks(kind: self, location: url, folder: nil)
+            return TestDatabase(kind: self, location: url, folder: nil)
         }
     }
 }
 
 /// The database of one test in one of the stores.
-struct TestBooks: Sendable {
+struct TestDatabase: Sendable {
     let kind: StoreKind
     /// A path or a URL.
     let location: String

@@ -1,6 +1,6 @@
 """The code inside the virtual machine: it starts the whole stack and runs the payment scenarios.
 
-deadline    waits for conditions
+    deadline    waits for conditions
     process     a program under test: its log, its signals, its end
     http        JSON over HTTP, to a TCP port or to a Unix socket
     events      a daemon's event stream, recorded in full

@@ -9,7 +9,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
-from .deadline import PATIENCE, Late
+from .deadline import TIMEOUT, WaitTimeout
 from .http import Client
 
 Event = dict[str, Any]
@@ -41,7 +41,7 @@ class Events:
         what: str,
         matches: Callable[[Event], bool],
         since: int = 0,
-        seconds: float = PATIENCE,
+        seconds: float = TIMEOUT,
     ) -> tuple[float, Event]:
         """Returns the first event that matches, after the monotonic time at which it arrived."""
         end = monotonic() + seconds
@@ -53,7 +53,7 @@ class Events:
                         return self._events[index]
                 looked = len(self._events)
                 if not self._arrived.wait(end - monotonic()):
-                    raise Late(f"timed out after {seconds:g} s waiting for {what}")
+                    raise WaitTimeout(f"timed out after {seconds:g} s waiting for {what}")
 
     def all(self, since: int = 0) -> list[Event]:
         with self._arrived:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from .deadline import PATIENCE, Late, eventually
+from .deadline import TIMEOUT, WaitTimeout, eventually
 
 
 class Process:
@@ -36,15 +36,16 @@ class Process:
             log.seek(self._start)
             return log.read().decode(errors="replace")
 
-    def wait_until_it_says(self, text: str, seconds: float = PATIENCE) -> None:
-        def look() -> bool:
+    def wait_until_it_says(self, text: str, seconds: float = TIMEOUT) -> None:
+        def has_said() -> bool:
             if text in self.output():
                 return True
             if not self.is_alive:
-                raise Late(f"{self.name} ended ({self._child.returncode}) before it said '{text}'")
+                status = self._child.returncode
+                raise WaitTimeout(f"{self.name} ended ({status}) before it said '{text}'")
             return False
 
-        eventually(f"{self.name} to say '{text}'", look, seconds)
+        eventually(f"{self.name} to say '{text}'", has_said, seconds)
 
     def signal(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
@@ -54,12 +55,12 @@ class Process:
         self._child.kill()
         self._child.wait()
 
-    def stop(self, seconds: float = PATIENCE) -> int:
+    def stop(self, seconds: float = TIMEOUT) -> int:
         """Ends the program with SIGTERM, and returns its exit status. A program that does not end
-        is killed, and `Late` is raised."""
+        is killed, and `WaitTimeout` is raised."""
         self._child.terminate()
         try:
             return self._child.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise Late(f"{self.name} did not end within {seconds:g} s of SIGTERM") from None
+            raise WaitTimeout(f"{self.name} did not end within {seconds:g} s of SIGTERM") from None

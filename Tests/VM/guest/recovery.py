@@ -35,28 +35,28 @@ class Till:
         return str(self._daemon.client.get(path)["eid"])
 
     def expect_all_well(self) -> None:
-        eventually("the request on the air", self.is_on_air)
-        eventually("a scan", self.is_scanning)
+        eventually("the request to be on the air", self.is_on_air)
+        eventually(f"the {self._daemon.name} to scan", self.is_scanning)
 
     def measure(
         self, name: str, ended: float, limit: float = LIMIT, **more: Callable[[], Any]
     ) -> None:
         """Records the seconds from the end of a fault until each check is true: the request is on
         the air, the daemon scans, and the checks in `more`."""
-        looks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
+        checks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
 
         def all_are_well() -> bool:
-            for what in list(looks):
-                if looks[what]():
+            for what in list(checks):
+                if checks[what]():
                     self._world.figures[f"{name}_{what}_seconds"] = round(monotonic() - ended, 2)
-                    del looks[what]
-            return not looks
+                    del checks[what]
+            return not checks
 
         try:
-            eventually(f"all to be well after {name}", all_are_well, limit)
+            eventually(f"the recovery after {name}", all_are_well, limit)
         except AssertionError as late:
-            raise AssertionError(f"{late}: {', '.join(looks)}") from late
-        expect(f"the request after {name}", self._daemon.request_state(self._request), "advertising")
+            raise AssertionError(f"{late}; still wrong: {', '.join(checks)}") from late
+        expect(f"the request's state after {name}", self._daemon.request_state(self._request), "advertising")
 
     def is_on_air(self) -> bool:
         return self._world.is_on_air(self.eid, self._daemon.controller)
@@ -80,7 +80,8 @@ class Till:
         return problems(self._daemon)
 
     def expect_problem(self, *codes: str) -> None:
-        eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
+        what = f"the {self._daemon.name} to report {' or '.join(codes)}"
+        eventually(what, lambda: set(codes) & set(self.problems()))
 
     def withdraw(self) -> None:
         """Cancels the request, and checks that it leaves the air."""
@@ -125,7 +126,7 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
 
         eventually("the kernel to end a scan", stopped)
         eventually(
-            "the next scan",
+            f"the {listener.name}'s controller to begin its next scan",
             lambda listener=listener, restarts=restarts: scans(world, listener) > restarts,
         )
 

@@ -84,16 +84,17 @@ class World:
             is_silent = not everything["controllers"][daemon.controller]["on_air"]
             return is_silent, everything["sent"].get(daemon.controller, 0)
 
-        eventually(f"{daemon.name} to leave the air", lambda: state()[0], seconds)
+        eventually(f"the {daemon.name} to leave the air", lambda: state()[0], seconds)
         before = state()[1]
         sleep(2.0)
-        expect("adverts sent after the end", state()[1], before)
+        what = f"the number of adverts that the {daemon.name} has sent 2 s after it left the air"
+        expect(what, state()[1], before)
 
     def finish(self) -> None:
         """Ends the daemons, which must exit with status 0, and verifies the books."""
         for daemon in self._started:
             if daemon.process.is_alive:
-                expect(f"exit status of {daemon.process.name}", daemon.process.stop(), 0)
+                expect(f"the exit status of {daemon.process.name}", daemon.process.stop(), 0)
         self.server.verify_new_payments()
 
     def abandon(self) -> None:

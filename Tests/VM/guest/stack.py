@@ -13,7 +13,7 @@ from typing import Any
 
 from air.client import AirClient
 
-from .deadline import FIRST_PATIENCE, eventually
+from .deadline import FIRST_START_TIMEOUT, eventually
 from .events import Events
 from .http import Client, Refused
 from .process import Process
@@ -40,13 +40,13 @@ class Platform:
             + [f"--socket={AIR_SOCKET}", f"--seed={seed}"],
             logs / "air.log",
         )
-        self._air.wait_until_it_says("air ready", FIRST_PATIENCE)
+        self._air.wait_until_it_says("air ready", FIRST_START_TIMEOUT)
         self.air = AirClient(AIR_SOCKET)
         self.start_bluetoothd()
         eventually(
             "all adapters to be powered",
             lambda: all(map(is_powered, range(CONTROLLERS))),
-            FIRST_PATIENCE,
+            FIRST_START_TIMEOUT,
         )
 
     def _start_bus(self) -> None:
@@ -57,7 +57,7 @@ class Platform:
             ["dbus-daemon", "--system", "--nofork", "--nopidfile"],
             self._logs / "dbus-daemon.log",
         )
-        eventually("the system bus", (folder / "system_bus_socket").exists, FIRST_PATIENCE)
+        eventually("the system bus", (folder / "system_bus_socket").exists, FIRST_START_TIMEOUT)
 
     def restart_bus(self) -> None:
         """Kills the bus, waits until bluetoothd has ended too, and starts another bus."""
@@ -145,7 +145,7 @@ class Server:
             + ["--dev", "--dev-opening-balance", str(OPENING_BALANCE)],
             log,
         )
-        self.process.wait_until_it_says("listening on", FIRST_PATIENCE)
+        self.process.wait_until_it_says("listening on", FIRST_START_TIMEOUT)
 
     def login(self, email: str) -> Client:
         """Returns a logged-in client of the server without a daemon, such as a phone."""
@@ -300,7 +300,7 @@ class Daemon:
                     raise
                 return None
 
-        return eventually("to be held against the till", paid)
+        return eventually(f"the {self.name} to be at tap distance of the till", paid)
 
     def payment(self, identifier: str) -> dict[str, Any]:
         return self.client.get(f"/v1/payments/{identifier}")

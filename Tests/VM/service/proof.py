@@ -37,7 +37,7 @@ def shown(unit: str, name: str) -> str:
 
 def is_ready(unit: str) -> None:
     eventually(f"{unit} to say that it is ready", lambda: shown(unit, "ActiveState") == "active")
-    expect(f"restarts of {unit}", shown(unit, "NRestarts"), "0")
+    expect(f"the number of restarts of {unit}", shown(unit, "NRestarts"), "0")
 
 
 def dpkg(*arguments: str) -> None:
@@ -85,10 +85,10 @@ def installing_starts_the_daemon() -> None:
     dpkg("--install", *PACKAGES)
     is_ready("gotchud")
     expect("the server's state", shown("gotchu-server", "ActiveState"), "inactive")
-    expect("whether gotchud starts at boot", systemctl("is-enabled", "gotchud"), "enabled")
-    expect("whether the server does", systemctl("is-enabled", "gotchu-server"), "disabled")
+    expect("gotchud's enablement", systemctl("is-enabled", "gotchud"), "enabled")
+    expect("the server's enablement", systemctl("is-enabled", "gotchu-server"), "disabled")
     expect("the display's state", shown("gotchu-display", "ActiveState"), "inactive")
-    expect("whether the display does", systemctl("is-enabled", "gotchu-display"), "disabled")
+    expect("the display's enablement", systemctl("is-enabled", "gotchu-display"), "disabled")
 
 
 def both_start_hardened() -> None:
@@ -96,7 +96,7 @@ def both_start_hardened() -> None:
     is_ready("gotchu-server")
     for unit in ("gotchu-server", "gotchud"):
         found = process(unit)
-        expect(f"whether {unit} is root", found["Uid"].split()[0] == "0", False)
+        expect(f"{unit} runs as root", found["Uid"].split()[0] == "0", False)
         expect(f"the capabilities of {unit}", int(found["CapBnd"], 16), 0)
         expect(f"NoNewPrivs of {unit}", found["NoNewPrivs"], "1")
         expect(f"the system call filter of {unit}", found["Seccomp"], "2")
@@ -146,14 +146,14 @@ def journal_is_quiet() -> None:
 def reload_keeps_it_running() -> None:
     before = shown("gotchud", "MainPID")
     systemctl("reload", "gotchud")
-    eventually("the reload", lambda: shown("gotchud", "ActiveState") == "active")
-    expect("the process after a reload", shown("gotchud", "MainPID"), before)
+    eventually("gotchud to be reloaded", lambda: shown("gotchud", "ActiveState") == "active")
+    expect("gotchud's process after a reload", shown("gotchud", "MainPID"), before)
 
 
 def death_is_a_restart() -> None:
     systemctl("kill", "--signal=KILL", "gotchud")
-    eventually("a restart", lambda: shown("gotchud", "NRestarts") == "1")
-    eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
+    eventually("gotchud to be restarted after a kill", lambda: shown("gotchud", "NRestarts") == "1")
+    eventually("gotchud to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
 
 
 def hang_is_a_restart() -> None:
@@ -163,14 +163,14 @@ def hang_is_a_restart() -> None:
     short.write_text("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\n")
     systemctl("daemon-reload")
     systemctl("restart", "gotchud")
-    eventually("it to be ready", lambda: shown("gotchud", "ActiveState") == "active")
+    eventually("gotchud to be ready", lambda: shown("gotchud", "ActiveState") == "active")
     systemctl("kill", "--signal=STOP", "gotchud")
-    eventually("a restart", lambda: int(shown("gotchud", "NRestarts")) > 0)
+    eventually("gotchud to be restarted", lambda: int(shown("gotchud", "NRestarts")) > 0)
     short.unlink()
     systemctl("daemon-reload")
     # The restarted process still has the short limit, which it may exceed on a busy host.
     systemctl("restart", "gotchud")
-    eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
+    eventually("gotchud to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
 
 
 def enrolling_restarts_the_service() -> None:
@@ -185,11 +185,12 @@ def enrolling_restarts_the_service() -> None:
     )
     before = shown("gotchud", "MainPID")
     enrolled = run("gotchu-ctl", "enrol", "http://localhost:8080", given=added.split()[-1])
-    expect("what is told", "Enrolled: logged in at http://localhost:8080" in enrolled, True)
-    expect("whether it is another process", shown("gotchud", "MainPID") != before, True)
+    is_told = "Enrolled: logged in at http://localhost:8080" in enrolled
+    expect("gotchu-ctl enrol reports the login", is_told, True)
+    expect("gotchud is a new process", shown("gotchud", "MainPID") != before, True)
     server = Client(SOCKET).get("/v1/status")["server"]
-    expect("its server", server["url"], "http://localhost:8080")
-    expect("whether it is logged in", server["is_logged_in"], True)
+    expect("the URL of gotchud's server", server["url"], "http://localhost:8080")
+    expect("gotchud is logged in", server["is_logged_in"], True)
     run("gotchu-ctl", "logout")
     configuration.write_bytes(usual)
     systemctl("restart", "gotchud")
@@ -205,9 +206,9 @@ def example_of_a_hook_may_follow() -> None:
     unit.write_bytes(Path("/usr/share/doc/gotchu/examples/hook.service").read_bytes())
     systemctl("daemon-reload")
     systemctl("start", "gotchu-hook")
-    eventually("it to follow", lambda: "---" in journal("gotchu-hook"))
-    expect("whether it is root", process("gotchu-hook")["Uid"].split()[0] == "0", False)
-    expect("its restarts", shown("gotchu-hook", "NRestarts"), "0")
+    eventually("the hook to follow the events", lambda: "---" in journal("gotchu-hook"))
+    expect("the hook runs as root", process("gotchu-hook")["Uid"].split()[0] == "0", False)
+    expect("the number of restarts of gotchu-hook", shown("gotchu-hook", "NRestarts"), "0")
     systemctl("stop", "gotchu-hook")
     unit.unlink()
     systemctl("daemon-reload")
@@ -226,7 +227,7 @@ def credential_is_the_login() -> None:
         except (OSError, Refused):
             return False
 
-    eventually("the credential to be the login", is_logged_in)
+    eventually("gotchud to be logged in with the credential", is_logged_in)
 
 
 def upgrading_keeps_the_state_and_restarts() -> None:
@@ -234,31 +235,31 @@ def upgrading_keeps_the_state_and_restarts() -> None:
     same version is an upgrade too."""
     before = {unit: shown(unit, "MainPID") for unit in ("gotchud", "gotchu-server")}
     kept = {file: file.read_bytes() for file in STATE.iterdir() if file.is_file()}
-    expect("whether there is a state", bool(kept), True)
+    expect("the state folder has files", bool(kept), True)
     dpkg("--install", *PACKAGES)
     for unit, process_id in before.items():
         is_ready(unit)
-        expect(f"whether {unit} is another process", shown(unit, "MainPID") != process_id, True)
+        expect(f"{unit} is a new process", shown(unit, "MainPID") != process_id, True)
         expect(f"the result of {unit}", shown(unit, "Result"), "success")
     for file, content in kept.items():
-        expect(f"whether {file} is as it was", file.read_bytes().startswith(content), True)
+        expect(f"{file} is unchanged", file.read_bytes().startswith(content), True)
 
 
 def wrong_configuration_is_not_retried() -> None:
     Path("/etc/gotchu/gotchud.json").write_text('{"rdaio": "bluez"}')
     before = shown("gotchud", "MainPID")
     reload = subprocess.run(["systemctl", "reload", "gotchud"], timeout=STEP)
-    expect("a reload to fail", reload.returncode != 0, True)
-    expect("the process after it", shown("gotchud", "MainPID"), before)
+    expect("the reload with a wrong configuration fails", reload.returncode != 0, True)
+    expect("gotchud's process after the failed reload", shown("gotchud", "MainPID"), before)
     systemctl("restart", "gotchud")
-    eventually("it to fail", lambda: shown("gotchud", "ActiveState") == "failed")
-    expect("its exit status", shown("gotchud", "ExecMainStatus"), "78")
-    expect("restarts", shown("gotchud", "NRestarts"), "0")
+    eventually("gotchud to fail", lambda: shown("gotchud", "ActiveState") == "failed")
+    expect("gotchud's exit status", shown("gotchud", "ExecMainStatus"), "78")
+    expect("the number of restarts of gotchud", shown("gotchud", "NRestarts"), "0")
 
 
 def server_waits_for_database() -> None:
     """The server is restarted until its database is available, without a limit of starts."""
-    expect("its start limit", shown("gotchu-server", "StartLimitIntervalUSec"), "0")
+    expect("the server's start limit", shown("gotchu-server", "StartLimitIntervalUSec"), "0")
     environment = Path("/etc/gotchu/gotchu-server.env")
     usual = environment.read_text()
     often = Path("/run/systemd/system/gotchu-server.service.d/often.conf")
@@ -267,9 +268,9 @@ def server_waits_for_database() -> None:
     environment.write_text("GOTCHU_SERVER_DATABASE=postgres://gotchu@127.0.0.1:1/gotchu\n")
     systemctl("daemon-reload")
     systemctl("restart", "--no-block", "gotchu-server")
-    eventually("the second restart", lambda: int(shown("gotchu-server", "NRestarts")) >= 2)
+    eventually("the server's second restart", lambda: int(shown("gotchu-server", "NRestarts")) >= 2)
     environment.write_text(usual)
-    eventually("it to serve", lambda: shown("gotchu-server", "ActiveState") == "active")
+    eventually("the server to serve", lambda: shown("gotchu-server", "ActiveState") == "active")
     often.unlink()
     systemctl("daemon-reload")
 
@@ -286,7 +287,8 @@ def purging_leaves_nothing() -> None:
         expect(f"the process of {unit}", shown(unit, "MainPID"), "0")
         expect(f"the unit file of {unit}", shown(unit, "LoadState"), "not-found")
     folders = (STATE, Path("/var/lib/gotchu-server"), Path("/etc/gotchu"), Path("/run/gotchu"))
-    expect("what is left", [str(folder) for folder in folders if folder.exists()], [])
+    left = [str(folder) for folder in folders if folder.exists()]
+    expect("the folders that are left after the purge", left, [])
 
 
 PROOFS: tuple[Callable[[], None], ...] = (

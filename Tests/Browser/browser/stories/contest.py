@@ -90,7 +90,7 @@ def contest(world: World) -> None:
     )  # fmt: skip
     page.leave("#new button")
     page.wait_for_text("must sum to 10000")
-    judge(page, "terms that cannot be")
+    judge(page, "the form with impossible terms")
     fill(page, tiers="1 60\n2 40")
     page.leave("#new button")
     page.wait_for_text("The draft is made")
@@ -103,7 +103,7 @@ def contest(world: World) -> None:
 
     for runner in (RUNNER, "second@example.com"):
         joined(world, shop, public, runner)
-    expect("what an entrant has", balance(shop, RUNNER), OPENING_BALANCE - 500)
+    expect("the entrant's balance after the entry", balance(shop, RUNNER), OPENING_BALANCE - 500)
 
     page = login(world, shop, HOST, path="/web/contests")
     page.leave("main table a")
@@ -122,7 +122,7 @@ def contest(world: World) -> None:
     judge(page, "the prizes before they are paid")
     page.leave("form[action$='/complete'] button")
     page.wait_for_text("The prizes are paid at 20")
-    expect("forms that pay before the review is over", len(page.all("form[action$='/settle']")), 0)
+    expect("the number of forms that pay before the review is over", len(page.all("form[action$='/settle']")), 0)
     world.chromium.forget_cookies()
     page = world.page(public, *PHONE)
     page.leave(".head a[href^='/web/login']")
@@ -159,13 +159,13 @@ def paid(world: World, shop: Shop) -> None:
     scores = [{"entry_number": number, "points": points} for number, points in ((1, 2_290), (2, 2_304))]
     post(host, "scores", {"base_revision": 0, "scores": scores})
     post(host, "complete", {"revision": 1})
-    eventually("the prizes are paid", lambda: host.get(f"/api/contests/{name}")["state"] == "PAID")
+    eventually("the server to pay the prizes", lambda: host.get(f"/api/contests/{name}")["state"] == "PAID")
     page = login(world, shop, HOST, path=f"/web/contests/{name}")
     page.wait_for_text("Paid")
     judge(page, "a contest that was paid")
     # The organiser keeps $1.00 of $10.00. The prizes are 60 and 40 percent of the rest.
     for email, gain in ((RUNNER, 540 - 500), ("second@example.com", 360 - 500), (HOST, 100)):
-        expect(f"what {email} has", balance(shop, email), before[email] + gain)
+        expect(f"the balance of {email} after the prizes", balance(shop, email), before[email] + gain)
     page.open(f"{shop.url}/contests/{name}")
     page.wait_for_text("0:02.290", "#results")
     page.wait_for_text("$5.40", "#results")
@@ -179,9 +179,9 @@ def joined(world: World, shop: Shop, public: str, email: str) -> None:
     page = world.page(f"{shop.url}/contests", *PHONE)
     judge(page, "the list of contests")
     page.leave("main table a")
-    page.wait("the contest", lambda page: page.driver.current_url == public)
-    expect("scripts of the contest's own", len(page.all("main script")), 0)
-    expect("the title", page.text("h1"), TITLE)
+    page.wait("the page of the contest", lambda page: page.driver.current_url == public)
+    expect("the number of scripts made from the contest's texts", len(page.all("main script")), 0)
+    expect("the contest's title on the page", page.text("h1"), TITLE)
     page.wait_for_text("<b>1,000</b> Nm")
     page.wait_for_text("Wheel <guns>")
     page.wait_for_text("Bring <i>gloves</i>.")
@@ -194,8 +194,8 @@ def joined(world: World, shop: Shop, public: str, email: str) -> None:
     page.leave("form[action$='/join'] button")
     page.wait_for_text("You are in: entry")
     judge(page, "a contest that was entered")
-    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
-    expect("the page's own title", page.driver.title, f"{TITLE} · gotchu")
+    expect("the status of the same form sent again", page.run_async(POST, address, form), 200)
+    expect("the window's title", page.driver.title, f"{TITLE} · gotchu")
 
 
 def roster(world: World) -> None:
@@ -212,26 +212,26 @@ def roster(world: World) -> None:
     page.wait_for_text("Lanes")
     page.protocol("Emulation.setScriptExecutionDisabled", value=True)
     page.find("#actions a.main").click()
-    page.wait("the login", lambda page: page.all("input[name=email]"))
+    page.wait("the login page", lambda page: page.all("input[name=email]"))
     page.find("input[name=email]").send_keys(RUNNER)
     page.find("main button").click()
-    page.wait("the contest", lambda page: page.all("form[action$='/join'] button"))
+    page.wait("the button to join", lambda page: page.all("form[action$='/join'] button"))
     page.find("form[action$='/join'] button").click()
-    page.wait("the entry", lambda page: "You are in" in page.find("main").text)
+    page.wait("the page after the entry", lambda page: "You are in" in page.find("main").text)
     page.protocol("Emulation.setScriptExecutionDisabled", value=False)
     page.open(public)
-    expect("the invitation for others", page.text("main code"), link)
+    expect("the invitation's link on the page", page.text("main code"), link)
     choose(page, 1, 1, 2)
     page.leave("form[action$='/roster'] button")
     page.wait_for_text("in the roster twice")
-    judge(page, "a roster that cannot be")
+    judge(page, "the page with an impossible roster")
     choose(page, 1, 2, 3)
     page.leave("form[action$='/roster'] button")
     page.wait_for_text("costs 120, and may cost 100")
     choose(page, 3, 4, 5)
     page.leave("form[action$='/roster'] button")
     entry = shop.login(RUNNER).get(f"/api/contests/{name}")["entry"]
-    expect("the players of the roster", len(entry["roster"]), 3)
+    expect("the number of players in the roster", len(entry["roster"]), 3)
     judge(page, "a roster")
     for language, words in (("de", "Zurücktreten"), ("ar", "انسحب")):
         page.protocol("Network.setExtraHTTPHeaders", headers={"Accept-Language": language})
@@ -242,7 +242,7 @@ def roster(world: World) -> None:
     page.open(link)
     page.leave("form[action$='/leave'] button")
     page.wait_for_text("Join for $5.00")
-    expect("what the entrant has", balance(shop, RUNNER), OPENING_BALANCE)
+    expect("the entrant's balance after leaving", balance(shop, RUNNER), OPENING_BALANCE)
     cancel(world, shop, name)
     world.expected_complaints = ("status of 404", "status of 422")
 

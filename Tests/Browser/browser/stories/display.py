@@ -61,18 +61,18 @@ def sale(world: World) -> None:
     ledger's time."""
     shop = world.shop()
     page = watched(world, shop.display)
-    expect("the socket's word", told(shop)["state"], "idle")
+    expect("the socket's state before the request", told(shop)["state"], "idle")
     request = shop.kiosk.request(1_280, memo="Flat white")
     wait_for(page, "waiting")
     text = page.text()
     for part in ("$12.80", "Flat white", request["eid"][-4:]):
         if part not in text:
             raise AssertionError(f"{part!r} is not on the display: {text!r}")
-    expect("the socket's word", told(shop)["state"], "waiting")
+    expect("the socket's state during the request", told(shop)["state"], "waiting")
     shop.payer.pay(request)
     wait_for(page, "paid")
-    expect("the socket's word", told(shop)["state"], "paid")
-    expect("the amount in its end", "$12.80" in page.text(), True)
+    expect("the socket's state after the payment", told(shop)["state"], "paid")
+    expect("the display shows the amount after the payment", "$12.80" in page.text(), True)
     late = shown_at(page, "paid") - shop.paid_at(request)
     world.figures["paid_milliseconds"] = round(late)
     expect_at_most("milliseconds from the ledger's time to PAID", late, 300)
@@ -96,7 +96,7 @@ def quick(world: World) -> None:
         shop.payer.pay(request)
         wait_for(page, "paid")
         if monotonic() - began < 0.4:
-            expect("the states since the payment", seen(page)[before:], ["paid"])
+            expect("the display's states since the payment", seen(page)[before:], ["paid"])
             quick += 1
         if quick == 3:
             return
@@ -115,7 +115,7 @@ def released(world: World) -> None:
     wait_for(page, "confirming")
     leaver.post(f"/sessions/{request['id']}/unlock", {})
     wait_for(page, "released")
-    expect("what is promised", "Nothing was charged" in page.text(), True)
+    expect("the display says that nothing was charged", "Nothing was charged" in page.text(), True)
     wait_for(page, "waiting")
 
 
@@ -131,14 +131,14 @@ def killed(world: World) -> None:
     wait_for(page, "offline", 30)
     silence = shown_at(page, "offline") / 1_000 - began
     world.figures["offline_seconds"] = round(silence, 1)
-    expect_at_most("seconds to offline", silence, 13.3)
-    expect("what it asks for", "If you have paid, do not pay again" in page.text(), True)
+    expect_at_most("seconds until the display shows offline", silence, 13.3)
+    expect("the display asks not to pay again", "If you have paid, do not pay again" in page.text(), True)
     shop.kiosk.start()
     began = monotonic()
     wait_for(page, "waiting")
     world.figures["back_seconds"] = round(monotonic() - began, 1)
-    expect_at_most("seconds until it is right", monotonic() - began, 3)
-    expect("its amount", "$9.90" in page.text(), True)
+    expect_at_most("seconds until the display is right again", monotonic() - began, 3)
+    expect("the display shows the amount after gotchud's return", "$9.90" in page.text(), True)
     # The browser's console reports the broken connection.
     world.expected_complaints = ("net::ERR_",)
     shop.payer.pay(request)
@@ -160,11 +160,11 @@ def truth(world: World) -> None:
     shop.kiosk.start()
     world.expected_complaints = ("net::ERR_",)
     wait_for(page, "checking")
-    expect("what it asks for", "do not pay again" in page.text(), True)
+    expect("the display asks not to pay again", "do not pay again" in page.text(), True)
     shop.server.signal(signal.SIGCONT)
     wait_for(page, "confirming")
     told = [text for name, _, text in page.script("return seen") if name != "idle"]
-    expect("an end before it was known", [t for t in told if "Paid" in t or "was charged" in t], [])
+    expect("the texts with an outcome before it was known", [t for t in told if "Paid" in t or "was charged" in t], [])
     payer.post("/wallet/send", {"sid": request["id"]}, Idempotency_Key="a-browser-story-1")
     wait_for(page, "paid")
 
@@ -178,11 +178,11 @@ def preparing(world: World) -> None:
     with ThreadPoolExecutor(1) as pool:
         request = pool.submit(shop.kiosk.request, 1_600)
         wait_for(page, "preparing")
-        expect("its amount", "$16.00" in page.text(), True)
+        expect("the display shows the amount while it prepares", "$16.00" in page.text(), True)
         shop.server.signal(signal.SIGCONT)
         request.result(20)
     wait_for(page, "waiting")
-    expect("the states", seen(page), ["preparing", "waiting"])
+    expect("the display's states", seen(page), ["preparing", "waiting"])
 
 
 def silent(world: World) -> None:
@@ -196,14 +196,14 @@ def silent(world: World) -> None:
     began = monotonic()
     page.wait_for_text("may take a moment")
     world.figures["note_seconds"] = round(monotonic() - began, 1)
-    expect_at_most("seconds to the note", monotonic() - began, 12)
+    expect_at_most("seconds until the note appears", monotonic() - began, 12)
     wait_for(page, "checking", 30)
     if "Nothing was charged" in page.text():
-        raise AssertionError("the display promises what it does not know")
+        raise AssertionError("the display says that nothing was charged, and the outcome is not known")
     shop.server.signal(signal.SIGCONT)
     wait_for(page, "expired", 30)
-    expect("the states", [s for s in seen(page) if s != "near"][-3:], ["waiting", "checking", "expired"])
-    expect("the request's own state", shop.kiosk.state(request), "expired")
+    expect("the display's last states", [s for s in seen(page) if s != "near"][-3:], ["waiting", "checking", "expired"])
+    expect("the request's state at the kiosk", shop.kiosk.request_state(request), "expired")
 
 
 def near(world: World) -> None:
@@ -214,7 +214,8 @@ def near(world: World) -> None:
     wait_for(page, "waiting")
     shop.payer.start_ctl("scan")
     wait_for(page, "near")
-    expect("its words", [w in page.text() for w in ("Phone found", "$7.00")], [True, True])
+    shown = [words in page.text() for words in ("Phone found", "$7.00")]
+    expect("the display shows 'Phone found' and the amount", shown, [True, True])
 
 
 def adapter(world: World) -> None:
@@ -227,7 +228,7 @@ def adapter(world: World) -> None:
     page.wait_for_text("Open your wallet app", "#line")
     shop.kiosk.switch_adapter(is_on=False)
     page.wait_for_text("Just a moment", "#line")
-    expect("the state", state(page), "waiting")
+    expect("the display's state while the adapter is off", state(page), "waiting")
     shop.kiosk.switch_adapter(is_on=True)
     page.wait_for_text("Open your wallet app", "#line")
     request = shop.kiosk.client.get("/v1/requests")["requests"][0]
@@ -247,8 +248,9 @@ def newest(world: World) -> None:
     second = shop.kiosk.request(200, memo="Second")
     page.wait_for_text("$2.00")
     shop.payer.pay(first)
-    eventually("the first to be paid", lambda: shop.kiosk.state(first) == "paid")
-    expect("the display", ("$2.00" in page.text(), state(page)), (True, "waiting"))
+    eventually("the kiosk to report the first payment", lambda: shop.kiosk.request_state(first) == "paid")
+    expect("the display shows the newest request's amount", "$2.00" in page.text(), True)
+    expect("the display's state after the first payment", state(page), "waiting")
     shop.kiosk.client.call("DELETE", f"/v1/requests/{second['id']}")
     wait_for(page, "cancelled")
     wait_for(page, "idle")
@@ -275,11 +277,11 @@ def displays(world: World) -> None:
             connection.request("GET", "/v1/display/events")
             readers.append(connection)
             statuses.append(connection.getresponse().status)
-        expect("the answers to more readers", statuses, [200] * 6 + [429])
+        expect("the statuses of seven more readers", statuses, [200] * 6 + [429])
     finally:
         for connection in readers:
             connection.close()
-    expect("the two", [state(page) for page in pages], [state(pages[0])] * 2)
+    expect("the states of both displays", [state(page) for page in pages], [state(pages[0])] * 2)
 
 
 def console(world: World) -> None:
@@ -290,22 +292,22 @@ def console(world: World) -> None:
     eventually("the console's first line", console.output)
     lines = []
 
-    def meet(wanted: str) -> None:
+    def record(wanted: str) -> None:
         wait_for(page, wanted)
         # An idle page has the shop's name where other states have the amount.
         parts = ("head", "line") if wanted == "idle" else ("amount", "head", "line")
         said = [page.text(f"#{part}") for part in parts]
         lines.append(" · ".join(part for part in said if part))
 
-    meet("idle")
+    record("idle")
     request = shop.kiosk.request(1_050, memo="Soup")
-    meet("waiting")
+    record("waiting")
     shop.payer.pay(request)
-    meet("paid")
+    record("paid")
     request = shop.kiosk.request(300)
-    meet("waiting")
+    record("waiting")
     shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
-    meet("cancelled")
+    record("cancelled")
     eventually("the console's last line", lambda: lines[-1] in console.output())
     # The console may also have shown short states that ended before the page was read.
     brief = ("One moment", "Confirming")

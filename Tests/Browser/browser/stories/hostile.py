@@ -77,28 +77,28 @@ def hosts(world: World) -> None:
     """A call with a wrong Host, Origin, site or user is refused, even for the pages themselves."""
     shop = world.shop()
     for port, path in ((shop.display_port, "/display"), (shop.till_port, "/till")):
-        expect(f"our own {path}", raw(port, path), 200)
+        expect(f"the status of {path} with its own headers", raw(port, path), 200)
         for host in (
             "127.0.0.1", "127.0.0.1:80", f"localhost:{port}", f"shop.example:{port}", f"[::1]:{port}",
             f"127.0.0.1:{port}.shop.example", "",
         ):  # fmt: skip
             status = raw(port, path, Host=host)
-            expect(f"{path} for the host {host!r}", status in (400, 403, 421), True)
+            expect(f"{path} is refused for the host {host!r}", status in (400, 403, 421), True)
         for headers in (
             {"Origin": "null"}, {"Origin": "http://shop.example"},
             {"Origin": f"http://localhost:{port}"}, {"Sec_Fetch_Site": "cross-site"},
             {"Sec_Fetch_Site": "same-site"},
         ):  # fmt: skip
-            expect(f"{path} with {headers}", raw(port, path, **headers), 403)
+            expect(f"the status of {path} with {headers}", raw(port, path, **headers), 403)
         if os.geteuid() == 0:
-            expect(f"{path} for another user", curl(STRANGER, f"http://127.0.0.1:{port}{path}"), "403")
+            expect(f"the status of {path} for another user", curl(STRANGER, f"http://127.0.0.1:{port}{path}"), "403")
     own = f"http://127.0.0.1:{shop.till_port}"
     till = paired(shop)
     for origin in ({}, {"Origin": "null"}, {"Origin": "http://shop.example"}, {"Origin": shop.url}):
-        expect(f"the till's own token from {origin}", refusal(till, **origin), 403)
-    expect("the requests", requests(shop), [])
-    expect("the till's own token and page", refusal(till, Origin=own), None)
-    expect("the requests", len(requests(shop)), 1)
+        expect(f"the status of the till's token from {origin}", refusal(till, **origin), 403)
+    expect("the requests after the refused calls", requests(shop), [])
+    expect("the refusal of the till's token from its own page", refusal(till, Origin=own), None)
+    expect("the number of requests after the accepted call", len(requests(shop)), 1)
 
 
 def foreign(world: World) -> None:
@@ -129,7 +129,7 @@ def foreign(world: World) -> None:
                 "f.onload = () => { f.dataset.loaded = true }; document.body.append(f)",
                 address,
             )
-        page.wait("the frames", lambda p: len(p.all("iframe[data-loaded]")) == 3)
+        page.wait("all frames to be loaded", lambda p: len(p.all("iframe[data-loaded]")) == 3)
         for frame in page.all("iframe"):
             page.driver.switch_to.frame(frame)
             body = page.script("return document.documentElement.innerText")
@@ -148,7 +148,7 @@ def foreign(world: World) -> None:
             <form method=post action="{shop.url}/web/logout"></form>
             <script>document.forms[0].submit()</script>""",
         )
-        page.wait("the sandbox", lambda p: p.all("iframe[data-loaded]"))
-        expect("the requests", requests(shop), [])
+        page.wait("the sandboxed frame to be loaded", lambda p: p.all("iframe[data-loaded]"))
+        expect("the requests after the calls of foreign pages", requests(shop), [])
     finally:
         origin.close()

@@ -21,12 +21,12 @@ def judges(world: World) -> None:
     try:
         page = world.page(f"{origin.url}/faulty")
         found = {fault.split()[0] for fault in page.faults()}
-        expect("what axe finds", found & {"color-contrast", "label"}, {"color-contrast", "label"})
+        expect("the planted faults that axe finds", found & {"color-contrast", "label"}, {"color-contrast", "label"})
         page.open(f"{origin.url}/sound")
-        expect("what axe finds in a sound page", page.faults(), [])
+        expect("the faults that axe finds in a sound page", page.faults(), [])
         asked = {address.removeprefix(origin.url) for address in world.chromium.requested_urls()}
-        expect("the pages that were asked for", asked & {"/faulty", "/sound"}, {"/faulty", "/sound"})
+        expect("the recorded requests", asked & {"/faulty", "/sound"}, {"/faulty", "/sound"})
         page.script("setTimeout(() => { throw new Error('planted') }, 0)")
-        page.wait("the planted error", lambda _: "planted" in str(world.chromium.complaints()))
+        page.wait("the record of the planted error", lambda _: "planted" in str(world.chromium.complaints()))
     finally:
         origin.close()

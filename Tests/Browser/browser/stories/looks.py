@@ -111,7 +111,7 @@ def faults(world: World) -> None:
         for scene in play.scenes if EFFORT > 1 else ("en", "german-english", "ar"):
             for name in play.states:
                 play.show(page, scene, name)
-                expect(f"what axe finds in {name} of {scene}", page.faults(), [])
+                expect(f"the faults that axe finds in {name} of {scene}", page.faults(), [])
 
 
 def fit(world: World) -> None:
@@ -135,14 +135,15 @@ def enlarged(world: World) -> None:
                 look_at_all(world, play, page, scene, f"{scene} at {width}×{height}, enlarged")
             for name, least in (("cancelled", 1.1), ("idle", 1)):
                 play.show(page, "en", name)
-                expect(f"a factor of {least} in {name} at {width}×{height}", page.script(SCALE) >= least, True)
+                what = f"the text's scale is at least {least} in {name} at {width}×{height}"
+                expect(what, page.script(SCALE) >= least, True)
 
 
 def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) -> None:
     """Fails if a state of a scene has a fault of its layout."""
     for name in play.states:
         found = {fault: names for fault, names in play.show(page, scene, name, LAYOUT).items() if names}
-        expect(f"what is wrong with the layout of {name} of {where}", found, {})
+        expect(f"the layout's faults in {name} of {where}", found, {})
         world.figures["views"] += 1
 
 
@@ -168,7 +169,7 @@ def pictures(world: World) -> None:
             compare(page, GOLDENS / "en-cancelled-800x480.png", world.out)
         except AssertionError:
             return
-        raise AssertionError("a picture of another state passes for the right one")
+        raise AssertionError("a picture of another state passes as the right picture")
 
 
 def listened(world: World, url: str) -> Page:
@@ -190,17 +191,18 @@ def motion(world: World) -> None:
     with staged(world) as play:
         page = listened(world, play.stage.url)
         play.show(page, "en", "waiting")
-        page.wait("the waves", moving)
+        page.wait("the waves to move", moving)
         play.show(page, "en", "paid")
         expect("the tones of a display without sound", page.script("return tones"), 0)
         page = world.page(play.stage.url, prefers_reduced_motion="reduce")
         play.show(page, "en", "waiting")
-        expect("what moves", moving(page), 0)
+        expect("the number of motions in a browser that prefers none", moving(page), 0)
     with staged(world, motion=False, sound=True, antenna="left") as play:
         page = listened(world, play.stage.url)
         play.show(page, "en", "waiting")
-        expect("what moves", moving(page), 0)
-        expect("the picture's turn", page.script("return getComputedStyle(document.querySelector('.picture')).rotate"), "90deg")
+        expect("the number of motions that the shop has disabled", moving(page), 0)
+        turned = page.script("return getComputedStyle(document.querySelector('.picture')).rotate")
+        expect("the picture's rotation", turned, "90deg")
         for name, tones in (("paid", 2), ("idle", 2), ("expired", 2)):
             play.show(page, "en", name)
             expect(f"the tones so far in {name}", page.script("return tones"), tones)
@@ -225,7 +227,7 @@ def soak(world: World) -> None:
             for _ in range(count):
                 seen = asked.count(FEED)
                 play.stage.hang_up()
-                eventually("the page to be back", lambda: asked.count(FEED) > seen and play.stage.readers)
+                eventually("the page to connect again", lambda: asked.count(FEED) > seen and play.stage.readers)
 
         # Each state is shown once before the measurement, because elements of earlier states may
         # stay in the page, hidden.
@@ -255,7 +257,8 @@ def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[]
         play.show(page, "en", "idle")
         sizes.append(page.memory())
     before, after = sizes
-    expect("nodes and listeners", (after["nodes"], after["listeners"]), (before["nodes"], before["listeners"]))
+    counts = [(size["nodes"], size["listeners"]) for size in sizes]
+    expect("the numbers of nodes and listeners after the work", counts[1], counts[0])
     if after["heap"] - before["heap"] > 1_000_000:
         raise AssertionError(f"the heap grew from {before['heap']} to {after['heap']} bytes")
     return after["heap"] - before["heap"]
@@ -284,21 +287,23 @@ def upgrade(world: World) -> None:
         page.script("window.isOld = true")
         view = json.loads(play.views["en", "idle"])
         play.stage.say(json.dumps(view | {"build": "another"}))
-        page.wait("a new page", lambda page: page.script("return window.isOld === undefined"))
-        eventually("it to be asked for", lambda: play.stage.requested_paths.count("/display") >= 2)
+        page.wait("the page to reload", lambda page: page.script("return window.isOld === undefined"))
+        eventually("the reload's request", lambda: play.stage.requested_paths.count("/display") >= 2)
         # The reloaded page is the old page again. It must not reload in a loop.
         loads = play.stage.requested_paths.count("/display")
         play.stage.say(play.views["en", "paid"])
         wait_for(page, "paid")
         if play.stage.requested_paths.count("/display") > loads + 2:
-            raise AssertionError("the page loads itself again and again")
+            raise AssertionError("the page reloads again and again")
     shop = world.shops[0]
     page = world.page(shop.display)
     wait_for(page, "idle")
     shop.kiosk.process.kill()
     shop.kiosk.settings["screens"]["text_scale"] = 1.2
     shop.kiosk.start()
-    page.wait("the new page", lambda page: page.script("return document.body.dataset.scale") == "1.2")
+    page.wait(
+        "the restarted gotchud's page", lambda page: page.script("return document.body.dataset.scale") == "1.2"
+    )
     wait_for(page, "idle")
     # The browser's console reports the broken connection.
     world.expected_complaints = ("net::ERR_",)
@@ -313,19 +318,19 @@ def policy(world: World) -> None:
     wait_for(page, "idle")
     shop.kiosk.request(900, memo=memo)
     wait_for(page, "waiting")
-    expect("elements of the memo", len(page.all("img, #memo *")), 0)
+    expect("the number of elements made from the memo", len(page.all("img, #memo *")), 0)
     if "onerror" not in page.text():
         raise AssertionError(f"the memo is not shown as it is: {page.text()!r}")
-    expect("the amount beside it", "$9.00" in page.text(), True)
+    expect("the display shows the amount beside the memo", "$9.00" in page.text(), True)
     try:
         shop.kiosk.request(900, memo="\u202e00.9$")
-        raise AssertionError("a memo that turns what stands beside it is shown")
+        raise AssertionError("a memo that reverses the text beside it is accepted")
     except Refused as refused:
-        expect("the answer to a memo that turns text", refused.status, 400)
-    expect("what is outside the window", page.script(MISFITS), [])
+        expect("the status of a memo that reverses text", refused.status, 400)
+    expect("the elements outside the window with markup in the memo", page.script(MISFITS), [])
     shop.kiosk.request(901, memo="🧁" * 140)
     page.wait_for_text("$9.01")
-    expect("what is outside the window", page.script(MISFITS), [])
+    expect("the elements outside the window with a long memo", page.script(MISFITS), [])
     for attempt in (
         "document.body.innerHTML = '<b>planted</b>'",
         "const s = document.createElement('script'); s.text = 'window.planted = 1'; document.body.append(s)",
@@ -333,11 +338,11 @@ def policy(world: World) -> None:
         "document.body.setAttribute('onclick', 'window.planted = 1')",
     ):
         said = page.script(f"try {{ {attempt}; return 'taken' }} catch (error) {{ return error.name }}")
-        expect(f"the answer to {attempt}", said, "TypeError")
+        expect(f"the error of {attempt}", said, "TypeError")
     page.script("const i = new Image(); i.src = 'http://127.0.0.1:1/x.png'")
-    expect("what was planted", page.script("return window.planted ?? null"), None)
+    expect("the variable of a planted script", page.script("return window.planted ?? null"), None)
     # The browser reports the refusals in its console.
     world.expected_complaints = ("Content Security Policy", "TrustedScript", "TrustedHTML", "trusted-types")
-    eventually("the refusal", lambda: "Content Security Policy" in str(world.chromium.complaints()))
+    eventually("the browser to report a refusal", lambda: "Content Security Policy" in str(world.chromium.complaints()))
     world.foreign = ("http://127.0.0.1:1/",)
     world.figures["display_bytes"] = world.chromium.loaded(shop.display.removesuffix("display"))

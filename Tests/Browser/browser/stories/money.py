@@ -39,8 +39,8 @@ def deposit(world: World) -> None:
     page.wait_for_text("Added: the money is in your wallet.")
     page.wait_for_text("$120.50")
     judge(page, "a wallet with a deposit")
-    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
-    expect("what the wallet has", balance(shop, SAVER), OPENING_BALANCE + 2_050)
+    expect("the status of the same form sent again", page.run_async(POST, address, form), 200)
+    expect("the wallet's balance after the deposit", balance(shop, SAVER), OPENING_BALANCE + 2_050)
     for amount, words in (
         ("500.01", "more than this wallet may take"),
         ("0.99", "must be one such as"),
@@ -49,9 +49,9 @@ def deposit(world: World) -> None:
         type_amount(page, "#add", amount)
         page.wait_for_text(words)
         judge(page, f"a deposit of {amount}")
-    expect("what the wallet has", balance(shop, SAVER), OPENING_BALANCE + 2_050)
+    expect("the wallet's balance after the refused deposits", balance(shop, SAVER), OPENING_BALANCE + 2_050)
     stolen = form.replace("form_token=", "form_token=A")
-    expect("the answer to a form with another token", page.run_async(POST, address, stolen), 403)
+    expect("the status of a form with another token", page.run_async(POST, address, stolen), 403)
     page.open(f"{shop.url}/payments/done")
     page.wait_for_text("You are back from the payment page")
     world.chromium.forget_cookies()
@@ -65,10 +65,10 @@ def deposit(world: World) -> None:
 def withdrawal(world: World) -> None:
     """A merchant withdraws earnings once, after a separate login for payouts and a confirmation."""
     shop = world.shop()
-    shop.sale(1_280)
+    shop.pay_new_request(1_280)
     page = login(world, shop, MERCHANT)
     page.wait_for_text("Pending: in the wallet")
-    judge(page, "earnings and where they are")
+    judge(page, "earnings with their parts")
     page.leave("nav a[href='/web/payouts']")
     page.wait_for_text("with a login for payouts only")
     enter(page, MERCHANT)
@@ -82,14 +82,14 @@ def withdrawal(world: World) -> None:
     type_amount(page, "#withdraw", "12.00")
     page.wait_for_text("Withdraw $12.00 to your bank?")
     judge(page, "the question before a withdrawal")
-    expect("what the wallet has before the press", balance(shop, MERCHANT), OPENING_BALANCE + 1_280)
+    expect("the wallet's balance before the confirmation", balance(shop, MERCHANT), OPENING_BALANCE + 1_280)
     address, form = filled(page, "main form")
     page.leave("main form button")
     page.wait_for_text("Taken from the wallet")
     page.wait_for_text("Paid", "#withdrawals")
     judge(page, "a withdrawal")
-    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
-    expect("what the wallet has", balance(shop, MERCHANT), OPENING_BALANCE + 80)
+    expect("the status of the same form sent again", page.run_async(POST, address, form), 200)
+    expect("the wallet's balance after the withdrawal", balance(shop, MERCHANT), OPENING_BALANCE + 80)
     page.resize(*PHONE)
     judge(page.open(f"{shop.url}/web/payouts"), "payouts on a phone")
     type_amount(page, "#withdraw", "100.81")
@@ -123,7 +123,7 @@ def provider(world: World) -> None:
         page.leave("#deposits button.plain")
         page.wait_for_text("Pay $20.00")
         page.leave("button")
-        page.wait("the wallet", lambda page: page.driver.current_url == f"{shop.url}/web/wallet")
+        page.wait("the return to the wallet's page", lambda page: page.driver.current_url == f"{shop.url}/web/wallet")
         page.wait_for_text("$120.00")
         page.wait_for_text("Added", "#deposits")
         judge(page, "a deposit that was paid")
@@ -132,7 +132,7 @@ def provider(world: World) -> None:
         page.open(f"{shop.url}/web/wallet")
         page.leave("#deposits button.danger")
         page.wait_for_text("Cancelled. Nothing was charged.")
-        expect("what the wallet has", balance(shop, SAVER), OPENING_BALANCE + 2_000)
+        expect("the wallet's balance after the cancelled deposit", balance(shop, SAVER), OPENING_BALANCE + 2_000)
         onboard(world, shop)
     finally:
         stripe.close()
@@ -149,7 +149,7 @@ def onboard(world: World, shop: Shop) -> None:
     page.wait_for_text("Agree and submit")
     page.leave("button")
     page.wait_for_text("You are back from the provider's pages")
-    page.wait("an active merchant", lambda page: "Active" in page.open(f"{shop.url}/web/payouts").text())
+    page.wait("the payouts to be active", lambda page: "Active" in page.open(f"{shop.url}/web/payouts").text())
     judge(page, "payouts of an active merchant")
     page.wait_for_text("Change the bank account")
     page.leave("#status button")
@@ -175,6 +175,6 @@ class StandIn:
         """Ends the stand-in. Fails if a call did not follow Stripe's API description."""
         try:
             state = self._client.post("/_control", {"do": "state"})
-            expect("what Stripe would not understand", state["violations"], [])
+            expect("the calls that break Stripe's API description", state["violations"], [])
         finally:
             self._process.kill()

@@ -17,7 +17,7 @@ from ..pictures import DOCUMENTS, GOLDENS, compare
 from ..shop import Shop
 from ..world import World
 from .staged import NOW, hold, staged, still
-from .pay import TOLD, speaking
+from .pay import TRANSLATIONS, open_in_language
 from .till import pair, rows
 from .web import MERCHANT, PHONE, enter, login
 
@@ -52,14 +52,14 @@ def month(world: World) -> None:
     shop = world.closed_shop(shop="Corner Cafe")
     open_for_a_month(world, shop)
     for memo in ("Soup", "Cake", "2 flat whites, 1 croissant", "Bagel, tea"):
-        sold = shop.sale(GOODS[memo], memo=memo)
+        sold = shop.pay_new_request(GOODS[memo], memo=memo)
     cancelled = shop.kiosk.request(450, memo="Flat white")
     shop.kiosk.client.call("DELETE", f"/v1/requests/{cancelled['id']}")
     shop.kiosk.client.post("/v1/refunds", {"sid": sold["id"], "amount_cents": sold["amount_cents"]})
     shop.kiosk.request(1_280, memo="2 flat whites, 1 croissant")
     counter = hold(world.page("about:blank")).open(shop.till)
     pair(shop, counter, "--refunds", "50.00/day")
-    counter.wait("all rows", lambda page: len(rows(page)) == 6 and "Refunded" in str(rows(page)))
+    counter.wait("all six rows", lambda page: len(rows(page)) == 6 and "Refunded" in str(rows(page)))
     counter.type("620")
     look(world, counter, DOCUMENTS / "till.png")
     counter.press("F8")
@@ -72,13 +72,13 @@ def month(world: World) -> None:
     page.wait_for_text("Balance")
     look(world, page, GOLDENS / "wallet.png")
     request = shop.kiosk.client.get("/v1/requests")["requests"][0]
-    for language in TOLD:
-        page = speaking(world, language, f"{shop.url}/p/{request['eid']}")
+    for language in TRANSLATIONS:
+        page = open_in_language(world, language, f"{shop.url}/p/{request['eid']}")
         page.script(SAME_REQUEST)
         look(world, page, GOLDENS / f"request-{language}.png")
         page.leave("a.main")
         enter(page, "payer@example.com")
-        page.wait("the button", lambda page: page.all("form[action*='/p/'] button"))
+        page.wait("the button to pay", lambda page: page.all("form[action*='/p/'] button"))
         page.open(f"{shop.url}/web/wallet")
         look(world, page, GOLDENS / f"wallet-{language}.png")
 
@@ -96,7 +96,7 @@ def open_for_a_month(world: World, shop: Shop) -> None:
     """Makes the sales of a month. The programs' clocks advance day by day, up to the time of the
     pictures."""
     if world.faults is None:
-        raise AssertionError("programs whose clocks can be set need --faults LIBRARY")
+        raise AssertionError("the story needs the library that sets the programs' clocks: --faults LIBRARY")
     chance = random.Random(7)
     clock = shop.folder / "clock"
 
@@ -108,12 +108,12 @@ def open_for_a_month(world: World, shop: Shop) -> None:
     shop.start_server()
     for ago in range(DAYS, 0, -1):
         set_clock(ago)
-        payee = eventually("the server's new day", lambda: at_day(shop.login(MERCHANT), ago))
+        payee = eventually("a token of the server's new day", lambda: at_day(shop.login(MERCHANT), ago))
         for number in range(chance.randint(2, 7) + (3 if ago % 7 in (1, 2) else 0)):
             memo = chance.choice(list(GOODS))
-            shop.buy(payee, f"guest-{ago}-{number}", GOODS[memo], memo)
+            shop.pay_at_server(payee, f"guest-{ago}-{number}", GOODS[memo], memo)
     set_clock(0)
-    eventually("the server's last day", lambda: at_day(shop.login(MERCHANT), 0))
+    eventually("a token of the server's last day", lambda: at_day(shop.login(MERCHANT), 0))
     shop.start_daemons()
 
 

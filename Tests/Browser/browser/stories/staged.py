@@ -43,7 +43,7 @@ class Staged:
 
     def __init__(self, world: World, stage: Stage, shop: Shop) -> None:
         if world.views_file is None:
-            raise AssertionError("the views are written by the test target: --views FILE")
+            raise AssertionError("the story needs the views that the Swift test writes: --views FILE")
         build = shop.kiosk.client.get("/v1/display")["build"]
         self.stage = stage
         self.views: dict[tuple[str, str], str] = {}

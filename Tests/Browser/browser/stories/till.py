@@ -19,7 +19,9 @@ from .hostile import requests
 
 def code(page: Page) -> str:
     """Returns the pairing code on an unpaired till's page."""
-    found: str = page.wait("a code", lambda page: page.text("#code").replace(" ", "").isdigit() and page.text("#code"))
+    found: str = page.wait(
+        "the pairing code", lambda page: page.text("#code").replace(" ", "").isdigit() and page.text("#code")
+    )
     return found.replace(" ", "")
 
 
@@ -42,7 +44,7 @@ def rows(page: Page) -> list[str]:
 
 def charge(page: Page, digits: str) -> None:
     page.type(digits)
-    page.wait("the key", lambda page: page.find("#charge").is_enabled())
+    page.wait("the charge button to be enabled", lambda page: page.find("#charge").is_enabled())
     page.press("Enter")
 
 
@@ -53,14 +55,15 @@ def keyboard(world: World) -> None:
     page = till(world, shop, "--refunds", "50.00/day")
     display = world.page(shop.display)
     page.type("1280")
-    expect("the amount", page.find("#figure").get_attribute("value"), "$12.80")
+    expect("the typed amount", page.find("#figure").get_attribute("value"), "$12.80")
     page.press("m")
     page.wait("the focus in the memo", lambda page: page.focus() == "memo")
     page.type("Coffee")
     page.press("Enter")
     wait_for(display, "waiting")
-    expect("the display's words", [w in display.text() for w in ("$12.80", "Coffee")], [True, True])
-    page.wait("the row", lambda page: any("Waiting" in row and "Coffee" in row for row in rows(page)))
+    shown = [words in display.text() for words in ("$12.80", "Coffee")]
+    expect("the display shows the amount and the memo", shown, [True, True])
+    page.wait("the waiting row", lambda page: any("Waiting" in row and "Coffee" in row for row in rows(page)))
     sold = requests(shop)[0]
     shop.payer.pay(sold)
     page.wait("the row to be paid", lambda page: any("Paid" in row for row in rows(page)))
@@ -70,30 +73,30 @@ def keyboard(world: World) -> None:
     charge(page, "300")
     page.wait("the second row", lambda page: len(rows(page)) == 2)
     page.press("c")
-    page.wait("it to be cancelled", lambda page: "Cancelled" in rows(page)[0])
+    page.wait("the second row to be cancelled", lambda page: "Cancelled" in rows(page)[0])
 
     page.press("Down", "Down")
-    page.wait("the paid row", lambda page: "Paid" in page.driver.switch_to.active_element.text)
+    page.wait("the focus on the paid row", lambda page: "Paid" in page.driver.switch_to.active_element.text)
     page.press("r")
-    page.wait("the question", lambda page: page.focus() == "keep")
+    page.wait("the question before the refund", lambda page: page.focus() == "keep")
     page.press("Enter")
-    page.wait("no question", lambda page: not page.script("return document.getElementById('refund').open"))
-    expect("what Enter has done", shop.kiosk.refunds(), [])
-    page.wait("the row again", lambda page: "Paid" in page.driver.switch_to.active_element.text)
+    page.wait("the question to close", lambda page: not page.script("return document.getElementById('refund').open"))
+    expect("the refunds after Enter at the question", shop.kiosk.refunds(), [])
+    page.wait("the focus on the paid row again", lambda page: "Paid" in page.driver.switch_to.active_element.text)
     page.press("r")
-    page.wait("the question", lambda page: page.focus() == "keep")
+    page.wait("the question before the refund", lambda page: page.focus() == "keep")
     page.press("Tab")
-    page.wait("the other button", lambda page: page.focus() == "refund-do")
+    page.wait("the focus on the refund button", lambda page: page.focus() == "refund-do")
     page.press("Enter")
-    page.wait("the refund", lambda page: any("Refunded" in row for row in rows(page)))
+    page.wait("the refunded row", lambda page: any("Refunded" in row for row in rows(page)))
 
     page.press("F8")
     page.wait_for_text("Kept", "#report")
     sums = page.text("#sums").split()
     expect("the day's sums", [s for s in sums if any(c.isdigit() for c in s)], ["$12.80", "1", "−$12.80", "$0.00"])
     page.press("Escape")
-    page.wait("no report", lambda page: not page.script("return document.getElementById('report').open"))
-    expect("what the payer has", shop.payer.balance(), 10_000)
+    page.wait("the report to close", lambda page: not page.script("return document.getElementById('report').open"))
+    expect("the payer's balance after the refund", shop.payer.balance(), 10_000)
 
 
 def once(world: World) -> None:
@@ -109,11 +112,11 @@ def once(world: World) -> None:
     page.press("Enter")
     page.driver.refresh()
     shop.server.signal(signal.SIGCONT)
-    page.wait("one row", lambda page: len(rows(page)) == 1 and "Waiting" in rows(page)[0])
-    expect("the amount is free again", page.find("#figure").get_attribute("value"), "$0.00")
-    expect("the requests", [r["amount_cents"] for r in requests(shop)], [450])
+    page.wait("one waiting row", lambda page: len(rows(page)) == 1 and "Waiting" in rows(page)[0])
+    expect("the amount field after the request", page.find("#figure").get_attribute("value"), "$0.00")
+    expect("the amounts of all requests", [r["amount_cents"] for r in requests(shop)], [450])
     charge(page, "450")
-    page.wait("another row for another press", lambda page: len(rows(page)) == 2)
+    page.wait("a second row after another press", lambda page: len(rows(page)) == 2)
     # The console may report that gotchud or the page stopped waiting for an answer.
     world.expected_complaints = ("net::ERR_", "the server responded with a status of 5")
 
@@ -125,12 +128,13 @@ def scanner(world: World) -> None:
     page = till(world, shop)
     page.type("150")
     page.press("4006381333931" + KEYS["Enter"])
-    page.wait("the memo", lambda page: page.find("#memo").get_attribute("value") == "4006381333931")
-    expect("the amount", page.find("#figure").get_attribute("value"), "$1.50")
+    page.wait("the digits in the memo", lambda page: page.find("#memo").get_attribute("value") == "4006381333931")
+    expect("the amount after the scan", page.find("#figure").get_attribute("value"), "$1.50")
     # If the line end had charged, there would be a request for $1.50.
     charge(page, "0")
-    page.wait("the row", rows)
-    expect("the requests", [(r["amount_cents"], r["memo"]) for r in requests(shop)], [(1_500, "4006381333931")])
+    page.wait("the request's row", rows)
+    made = [(r["amount_cents"], r["memo"]) for r in requests(shop)]
+    expect("the amounts and memos of all requests", made, [(1_500, "4006381333931")])
 
 
 def pairing(world: World) -> None:
@@ -140,28 +144,30 @@ def pairing(world: World) -> None:
     page = world.page(shop.till)
     shown = code(page)
     wrong = f"{(int(shown) + 1) % 1_000_000:06}"
-    expect("a wrong code", shop.kiosk.ctl("till", "pair", wrong, "--name", "Back").returncode != 0, True)
+    guess = shop.kiosk.ctl("till", "pair", wrong, "--name", "Back")
+    expect("a wrong code is refused", guess.returncode != 0, True)
     pair(shop, page)
     again = shop.kiosk.ctl("till", "pair", shown, "--name", "Again")
-    expect("a code that was used", again.returncode != 0, True)
+    expect("a used code is refused", again.returncode != 0, True)
     token = page.script("return localStorage.getItem('gotchu-till-token')")
     own = Client(f"127.0.0.1:{shop.till_port}", token)
     expect("the till's name", own.get("/v1/till")["name"], "Front")
     for what, client in (
-        ("no bearer", Client(f"127.0.0.1:{shop.till_port}")),
-        ("another bearer", Client(f"127.0.0.1:{shop.till_port}", token[:-2] + "AA")),
+        ("the status without a token", Client(f"127.0.0.1:{shop.till_port}")),
+        ("the status with another token", Client(f"127.0.0.1:{shop.till_port}", token[:-2] + "AA")),
     ):
         expect(what, refusal(client), 401)
-    expect("the bearer at the display's port", refusal(Client(f"127.0.0.1:{shop.display_port}", token)), 404)
+    elsewhere = Client(f"127.0.0.1:{shop.display_port}", token)
+    expect("the status of the till's token at the display's port", refusal(elsewhere), 404)
     revoked = shop.kiosk.ctl("till", "revoke", "Front")
-    expect("revoking", revoked.returncode, 0)
+    expect("the exit status of revoke", revoked.returncode, 0)
     second = code(page)
-    expect("the bearer after that", refusal(own), 401)
+    expect("the status of the revoked token", refusal(own), 401)
     for number in range(5):
         other = f"{(int(second) + 1 + number) % 1_000_000:06}"
         shop.kiosk.ctl("till", "pair", other, "--name", "Guess")
     guessed = shop.kiosk.ctl("till", "pair", second, "--name", "Guess")
-    expect("the code after five wrong ones", guessed.returncode != 0, True)
+    expect("the code is refused after five wrong codes", guessed.returncode != 0, True)
     # The browser's console reports the refused calls.
     world.expected_complaints = ("status of 401", "status of 404", "status of 410")
 
@@ -179,19 +185,19 @@ def limit(world: World) -> None:
     within the limit is made."""
     shop = world.shop()
     page = till(world, shop, "--refunds", "5.00/day")
-    sold = shop.sale(1_000)
-    page.wait("the row", lambda page: any("Paid" in row for row in rows(page)))
+    sold = shop.pay_new_request(1_000)
+    page.wait("the paid row", lambda page: any("Paid" in row for row in rows(page)))
     page.script("document.querySelector('#rows button').click()")
-    page.wait("the question", lambda page: page.focus() == "keep")
+    page.wait("the question before the refund", lambda page: page.focus() == "keep")
     page.script("document.getElementById('refund-do').click()")
     page.wait_for_text("Nothing was refunded.", "#refund-problem")
-    expect("what the payer has", shop.payer.balance(), 9_000)
-    expect("the refunds", shop.kiosk.refunds(), [])
+    expect("the payer's balance after the refused refund", shop.payer.balance(), 9_000)
+    expect("the refunds after the refused one", shop.kiosk.refunds(), [])
     page.find("#refund-amount").clear()
     page.find("#refund-amount").send_keys("5.00")
     page.script("document.getElementById('refund-do').click()")
-    page.wait("a refund within it", lambda page: any("Refunded" in row for row in rows(page)))
-    expect("the request", shop.kiosk.state(sold), "paid")
+    page.wait("the row of the refund within the limit", lambda page: any("Refunded" in row for row in rows(page)))
+    expect("the request's state after the refund", shop.kiosk.request_state(sold), "paid")
     world.expected_complaints = ("status of 4",)
 
 
@@ -204,25 +210,29 @@ def report(world: World) -> None:
     folder.mkdir()
     page.protocol("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
     for amount, memo in ((1_280, "=1+1"), (450, 'Tea, "black"'), (20, "")):
-        shop.sale(amount, **({"memo": memo} if memo else {}))
+        shop.pay_new_request(amount, **({"memo": memo} if memo else {}))
     page.press("F8")
     page.wait_for_text("Kept", "#report")
-    expect("the sums", [w for w in page.text("#sums").split() if "$" in w or w.isdigit()],
+    expect("the report's sums", [w for w in page.text("#sums").split() if "$" in w or w.isdigit()],
            ["$17.50", "3", "$0.00", "$17.50"])
     page.script("document.getElementById('save').click()")
 
     def saved() -> Path | None:
         return next((file for file in folder.glob("*.csv")), None)
 
-    file = eventually("the file", saved)
+    file = eventually("the report's CSV file", saved)
     lines = list(csv.reader(file.read_text().splitlines()))
-    expect("the columns of all lines", {len(line) for line in lines}, {len(lines[0])})
+    expect("the numbers of columns in the file's lines", {len(line) for line in lines}, {len(lines[0])})
     flat = [cell for line in lines for cell in line]
-    expect("cells that a spreadsheet would carry out", [c for c in flat if c[:1] in ("=", "@", "+")], [])
-    expect("the taken sum in it", "1750" in flat, True)
+    expect("cells that a spreadsheet would run as formulas", [c for c in flat if c[:1] in ("=", "@", "+")], [])
+    expect("the file has the day's sum", "1750" in flat, True)
     shop.server.signal(signal.SIGSTOP)
     page.press("F8")
-    page.wait("a problem instead of sums", lambda page: page.text("#report-problem") and not page.text("#sums"), 60)
+    page.wait(
+        "the report's problem instead of sums",
+        lambda page: page.text("#report-problem") and not page.text("#sums"),
+        60,
+    )
     shop.server.signal(signal.SIGCONT)
     world.expected_complaints = ("status of 5", "net::ERR_")
 
@@ -236,10 +246,10 @@ return [...document.querySelectorAll('#rows, #rows > li, dialog[open]')]
 
 def judge(page: Page, name: str) -> None:
     """Checks that a page is accessible, is no wider than the screen, and cuts no content off."""
-    expect(f"what axe finds in {name}", page.faults(), [])
-    expect(f"what is cut off in {name}", page.script(CUT), [])
+    expect(f"the faults that axe finds in {name}", page.faults(), [])
+    expect(f"the elements that are cut off in {name}", page.script(CUT), [])
     wide = page.script("return document.documentElement.scrollWidth - innerWidth")
-    expect(f"pixels that {name} is too wide", max(0, wide), 0)
+    expect(f"the pixels by which {name} is wider than the screen", max(0, wide), 0)
 
 
 def cashier(world: World) -> None:
@@ -252,16 +262,16 @@ def cashier(world: World) -> None:
     pair(shop, page, "--refunds", "50.00/day")
     page.wait_for_text("No requests yet")
     judge(page, "a till without a request")
-    part = shop.sale(500)
+    part = shop.pay_new_request(500)
     shop.kiosk.client.post("/v1/refunds", {"sid": part["id"], "amount_cents": 200})
     page.driver.refresh()
     shop.kiosk.request(900, memo='<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd')
     shop.kiosk.request(100_000_000, memo="W" * 140)
-    sold = shop.sale(400, memo="Soup")
+    sold = shop.pay_new_request(400, memo="Soup")
     cancelled = shop.kiosk.request(300)
     shop.kiosk.client.call("DELETE", f"/v1/requests/{cancelled['id']}")
-    page.wait("all rows", lambda page: len(rows(page)) == 5 and "Refunded $2.00" in str(rows(page)))
-    expect("elements of the memo", len(page.all("img")), 0)
+    page.wait("all five rows", lambda page: len(rows(page)) == 5 and "Refunded $2.00" in str(rows(page)))
+    expect("the number of images made from the memo", len(page.all("img")), 0)
     page.type("99999999")
     for width, height in ((800, 480), (480, 800), (390, 844), (1280, 800)):
         page.resize(width, height)
@@ -287,18 +297,18 @@ def trouble(world: World) -> None:
     shop = world.shop()
     page = till(world, shop)
     shop.kiosk.request(500, ttl_seconds=10)
-    page.wait("the row", rows)
+    page.wait("the request's row", rows)
     shop.server.signal(signal.SIGSTOP)
     page.wait_for_text("Hand nothing out", seconds=40)
     judge(page, "a request that is being checked")
-    page.wait("what is wrong", lambda page: page.text("#health") not in ("", "Ready"))
+    page.wait("the till's problem with the server", lambda page: page.text("#health") not in ("", "Ready"))
     judge(page, "a till whose server is silent")
     shop.server.signal(signal.SIGCONT)
     page.wait_for_text("Time is up")
     page.wait_for_text("Ready", "#health")
     judge(page, "a request whose time is up")
     shop.kiosk.switch_adapter(is_on=False)
-    page.wait("what is wrong", lambda page: page.text("#health") != "Ready")
+    page.wait("the till's problem with the adapter", lambda page: page.text("#health") != "Ready")
     judge(page, "a till without an adapter")
     shop.kiosk.process.kill()
     page.wait_for_text("No connection to gotchud", "#health")
@@ -319,10 +329,11 @@ def update(world: World) -> None:
     page.press("F8")
     page.wait_for_text("Kept", "#report")
     page.press("Escape")
-    expect("a page with an amount is kept", page.script("return [window.isOld, window.figure.value]"), [True, "$4.50"])
+    kept = page.script("return [window.isOld, window.figure.value]")
+    expect("the old page is kept with its amount", kept, [True, "$4.50"])
     page.press("Enter")
-    page.wait("the row", rows)
+    page.wait("the request's row", rows)
     page.press("c")
-    page.wait("the new page", lambda page: page.script("return window.isOld === undefined"))
-    page.wait("the row", lambda page: "Cancelled" in str(rows(page)))
-    expect("the requests", [each["amount_cents"] for each in requests(shop)], [450])
+    page.wait("the page to reload", lambda page: page.script("return window.isOld === undefined"))
+    page.wait("the cancelled row", lambda page: "Cancelled" in str(rows(page)))
+    expect("the amounts of all requests", [each["amount_cents"] for each in requests(shop)], [450])

@@ -29,7 +29,7 @@ def login(world: World, shop: Shop, email: str, size: tuple[int, int] = (1280, 8
 
 
 def enter(page: Page, email: str) -> None:
-    page.wait("the field", lambda page: page.all("input[name=email]"))
+    page.wait("the field for the email address", lambda page: page.all("input[name=email]"))
     page.find("input[name=email]").send_keys(email)
     page.leave("main button, form button.main")
 
@@ -50,9 +50,9 @@ def filled(page: Page, selector: str) -> list[str]:
 
 def judge(page: Page, name: str) -> None:
     """Checks that a page is accessible and no wider than the screen."""
-    expect(f"what axe finds in {name}", page.faults(), [])
+    expect(f"the faults that axe finds in {name}", page.faults(), [])
     wide = page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    expect(f"pixels that {name} is too wide", max(0, wide), 0)
+    expect(f"the pixels by which {name} is wider than the screen", max(0, wide), 0)
 
 
 def merchant(world: World) -> None:
@@ -60,7 +60,7 @@ def merchant(world: World) -> None:
     logs out. The old cookies then give no access."""
     shop = world.shop()
     for amount, memo in ((1_280, "Flat white"), (450, "=1+1"), (2_000, "Cake")):
-        shop.sale(amount, memo=memo)
+        shop.pay_new_request(amount, memo=memo)
     page = login(world, shop, MERCHANT)
     page.wait_for_text("$37.30")
     judge(page, "earnings")
@@ -72,59 +72,60 @@ def merchant(world: World) -> None:
     page.leave("#refund button")
     page.wait_for_text("Refunded")
     judge(page, "a refund")
-    expect("the answer to the same form again", page.run_async(POST, address, form), 200)
-    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
+    expect("the status of the same form sent again", page.run_async(POST, address, form), 200)
+    expect("the payer's balance after the refund", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
     stolen = form.replace("form_token=", "form_token=A")
-    expect("the answer to a form with another token", page.run_async(POST, address, stolen), 403)
-    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
+    expect("the status of a form with another token", page.run_async(POST, address, stolen), 403)
+    expect("the payer's balance after the refused form", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
 
     # The sum in the file equals the sum on the page.
     page.open(f"{shop.url}/web/earnings?period=today")
     page.wait_for_text("$17.30")
     text = page.run_async("return await (await fetch(document.querySelector('a[href*=\".csv\"]').href)).text()")
     lines = list(csv.DictReader(io.StringIO(text)))
-    expect("the sum of the file", sum(int(line["amount_cents"]) for line in lines), 1_730)
-    expect("what a spreadsheet would carry out", [c for l in lines for c in l.values() if c[:1] in ("=", "@")], [])
+    expect("the sum in the CSV file", sum(int(line["amount_cents"]) for line in lines), 1_730)
+    formulas = [cell for line in lines for cell in line.values() if cell[:1] in ("=", "@")]
+    expect("cells that a spreadsheet would run as formulas", formulas, [])
 
     cookies = page.driver.get_cookies()
     page.leave("form[action$='/web/logout'] button")
     for cookie in cookies:
         page.driver.add_cookie({"name": cookie["name"], "value": cookie["value"]})
     page.open(f"{shop.url}/web/earnings")
-    page.wait("the login", lambda page: "/web/login" in page.driver.current_url)
+    page.wait("the login page after the logout", lambda page: "/web/login" in page.driver.current_url)
     world.expected_complaints = ("status of 403",)
 
 
 def strangers(world: World) -> None:
     """Another merchant's payment is not found, and a user without a login gets the login page."""
     shop = world.shop()
-    sold = shop.sale(500)
+    sold = shop.pay_new_request(500)
     page = world.page(f"{shop.url}/web/earnings")
-    page.wait("the login", lambda page: "/web/login" in page.driver.current_url)
+    page.wait("the login page", lambda page: "/web/login" in page.driver.current_url)
     judge(page, "the login")
     enter(page, "other@example.com")
     page.wait_for_text("Earnings")
     page.open(f"{shop.url}/web/payments/{sold['id']}")
     page.wait_for_text("no such payment")
     if "$5.00" in page.text():
-        raise AssertionError("another's payment is shown")
+        raise AssertionError("another merchant's payment is shown")
     world.expected_complaints = ("status of 404",)
 
 
 def scriptless(world: World) -> None:
     """A merchant can log in, view the earnings and refund a payment without scripts."""
     shop = world.shop()
-    shop.sale(700)
+    shop.pay_new_request(700)
     page = world.page("about:blank")
     page.protocol("Emulation.setScriptExecutionDisabled", value=True)
     page.open(f"{shop.url}/web")
     page.find("input[name=email]").send_keys(MERCHANT)
     page.find("main button").click()
-    page.wait("the earnings", lambda page: "$7.00" in page.find("body").text)
+    page.wait("the page of the earnings", lambda page: "$7.00" in page.find("body").text)
     page.find("table.list tbody a").click()
-    page.wait("the payment", lambda page: page.all("#refund button"))
+    page.wait("the page of the payment", lambda page: page.all("#refund button"))
     page.find("#refund button").click()
-    eventually("the payer's money", lambda: shop.payer.balance() == OPENING_BALANCE)
+    eventually("the payer to get the refund", lambda: shop.payer.balance() == OPENING_BALANCE)
     page.protocol("Emulation.setScriptExecutionDisabled", value=False)
 
 
@@ -133,7 +134,7 @@ def paging(world: World) -> None:
     made."""
     shop = world.shop()
     payee = shop.login(MERCHANT)
-    known = {shop.buy(payee, f"early-{number}") for number in range(60)}
+    known = {shop.pay_at_server(payee, f"early-{number}") for number in range(60)}
     page = login(world, shop, MERCHANT)
     page.wait_for_text("$60.00")
     found: list[str] = []
@@ -143,10 +144,10 @@ def paging(world: World) -> None:
         if not page.all("#list .more a"):
             break
         for again in range(5):
-            shop.buy(payee, f"late-{number}-{again}")
+            shop.pay_at_server(payee, f"late-{number}-{again}")
         page.leave("#list .more a")
-    expect("payments that came twice", len(found) - len(set(found)), 0)
-    expect("payments that were left out", known - set(found), set())
+    expect("the number of repeated payments", len(found) - len(set(found)), 0)
+    expect("the skipped payments", known - set(found), set())
 
 
 def manage(world: World) -> None:
@@ -158,11 +159,11 @@ def manage(world: World) -> None:
         page = login(world, shop, MERCHANT, path="/web/webhooks")
         page.wait_for_text("Everything has arrived")
         judge(page, "a webhook")
-        shop.sale(300)
-        page.wait("an event that waits", lambda page: page.open(f"{shop.url}/web/webhooks").all("tbody tr"))
+        shop.pay_new_request(300)
+        page.wait("the row of the waiting event", lambda page: page.open(f"{shop.url}/web/webhooks").all("tbody tr"))
         judge(page, "an event that waits")
         page.open(f"{shop.url}/web/devices")
-        judge(page, "no device")
+        judge(page, "the page without a device")
         page.find("input[name=name]").send_keys("Front till")
         page.leave("form[action$='/web/devices'] button")
         page.wait_for_text("It is shown only now")
@@ -170,13 +171,13 @@ def manage(world: World) -> None:
         page.open(f"{shop.url}/web/devices")
         page.wait_for_text("Waits for its code")
         judge(page, "a device")
-        expect("the devices beside the page's name", page.text("nav .count"), "1")
+        expect("the number of devices in the menu", page.text("nav .count"), "1")
         page.leave("a[href$='/revoke']")
         page.wait_for_text("Revoke Front till?")
         judge(page, "the question before a device is revoked")
         page.leave("form[action$='/revoke'] button")
         page.wait_for_text("Revoked")
-        expect("the devices then", page.text("nav .count"), "")
+        expect("the number of devices in the menu after the revocation", page.text("nav .count"), "")
         judge(page, "a device that was revoked")
         page.resize(*PHONE)
         for path in ("earnings", "earnings?period=all", "devices", "webhooks", "wallet"):
@@ -192,11 +193,11 @@ def database(world: World) -> None:
     """While the database hangs, a page shows no sum. It recovers by itself when the database
     answers."""
     if world.postgres is None:
-        raise AssertionError("the database is the test target's: --postgres URL")
+        raise AssertionError("the story needs the Swift test's database: --postgres URL")
     shop = world.closed_shop()
     shop.database = world.postgres
     shop.open()
-    shop.sale(1_280)
+    shop.pay_new_request(1_280)
     page = login(world, shop, MERCHANT)
     page.wait_for_text("$12.80")
     cluster = Path(world.postgres.rpartition("host=")[2]).parent
@@ -205,7 +206,7 @@ def database(world: World) -> None:
         for path in ("web/wallet", "web/earnings"):
             page.open(f"{shop.url}/{path}")
             page.wait_for_text("The books cannot be reached")
-            expect("sums on the page", "$" in page.text(), False)
+            expect(f"{path} shows a sum without a database", "$" in page.text(), False)
             judge(page, f"{path} without a database")
     finally:
         signal_all(cluster, signal.SIGCONT)
@@ -226,13 +227,13 @@ def markup(world: World) -> None:
     amount is refused on the page."""
     shop = world.shop()
     memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd ' + "W" * 90
-    sold = shop.sale(640, memo=memo)
+    sold = shop.pay_new_request(640, memo=memo)
     open_one = shop.kiosk.request(650, memo=memo)
     page = login(world, shop, MERCHANT, size=PHONE)
     for path in ("web/earnings", f"web/payments/{sold['id']}", f"p/{open_one['eid']}"):
         page.open(f"{shop.url}/{path}")
         page.wait_for_text("onerror")
-        expect(f"elements of the memo in {path}", len(page.all("main img")), 0)
+        expect(f"the number of images made from the memo in {path}", len(page.all("main img")), 0)
         judge(page, f"a long memo in {path}")
     page.open(f"{shop.url}/web/payments/{sold['id']}")
     for amount in ("7.00", "much"):
@@ -241,5 +242,5 @@ def markup(world: World) -> None:
         page.leave("#refund button")
         page.wait_for_text("Nothing was refunded")
         judge(page, f"a refund of {amount}")
-    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 640)
+    expect("the payer's balance after the refused refunds", shop.payer.balance(), OPENING_BALANCE - 640)
     world.expected_complaints = ("status of 4",)

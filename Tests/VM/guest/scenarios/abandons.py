@@ -24,19 +24,22 @@ def run(world: World) -> None:
     walker.post("/sessions/lock", lock)
     eventually("the kiosk to show the lock", lambda: kiosk.request_state(request) == "locked")
     expect_refused(
-        "the second payer", "SESSION_BUSY", lambda: other.post("/sessions/lock", lock)
+        "the second payer's lock", "SESSION_BUSY", lambda: other.post("/sessions/lock", lock)
     )
     walker.post(f"/sessions/{request['id']}/unlock", {})
     eventually(
         "the session to be released", lambda: kiosk.request_state(request) == "advertising"
     )
     if not world.is_on_air(request["eid"]):
-        raise AssertionError("the session was released and is not on the air")
+        raise AssertionError("the released session is not on the air")
 
     other.post("/sessions/lock", lock)
-    eventually("the lock of the other", lambda: kiosk.request_state(request) == "locked")
-    eventually("the end of the lease", lambda: kiosk.request_state(request) == "expired")
+    eventually(
+        "the kiosk to show the second lock", lambda: kiosk.request_state(request) == "locked"
+    )
+    eventually("the request to expire", lambda: kiosk.request_state(request) == "expired")
     world.expect_silence(kiosk)
-    expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE)
-    for payer in (walker, other):
-        expect("what a payer has", payer.get("/wallet/me")["available_cents"], OPENING_BALANCE)
+    expect("the kiosk's balance after the expired request", kiosk.balance(), OPENING_BALANCE)
+    for name, payer in (("first", walker), ("second", other)):
+        balance = payer.get("/wallet/me")["available_cents"]
+        expect(f"the {name} payer's balance after the expired request", balance, OPENING_BALANCE)

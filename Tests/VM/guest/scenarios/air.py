@@ -30,7 +30,8 @@ def run(world: World) -> None:
                 return int(found)
         return None
 
-    expect("the level of an advert at -85 dBm", eventually("an advert", level), FAR)
+    found = eventually("bluetoothd to report the advert", level)
+    expect(f"the level of the advert at {FAR} dBm", found, FAR)
     world.air.level("probe", "*", TAP)
-    eventually("the advert at -40 dBm", lambda: level() == TAP)
+    eventually(f"bluetoothd to report the advert at {TAP} dBm", lambda: level() == TAP)
     scan.stop()

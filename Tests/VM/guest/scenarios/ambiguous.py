@@ -25,20 +25,23 @@ def run(world: World) -> None:
         heard = [payer.presence(each["eid"]) for each in (first, second)]
         return [each["verdict"] if each else "silent" for each in heard]
 
-    eventually("both to be ambiguous", lambda: verdicts() == ["ambiguous", "ambiguous"])
+    eventually("both verdicts to be ambiguous", lambda: verdicts() == ["ambiguous", "ambiguous"])
     picked = payer.ctl("pay", "--yes", "--max", "50.00", "--timeout", "3")
     if picked.status not in (1, 75):
-        raise AssertionError(f"paying one of two ended with {picked.status}: {picked.error}")
+        raise AssertionError(
+            f"gotchu-ctl pay beside two tills ended with {picked.status}: {picked.error}"
+        )
     expect_refused(
-        "paying the first by being near",
+        "the payment of an ambiguous request",
         "AMBIGUOUS",
         lambda: payer.pay(AMOUNT, eid=first["eid"], proximity="tap"),
     )
-    expect("the payer's balance", payer.balance(), OPENING_BALANCE)
+    expect("the payer's balance after the refused payment", payer.balance(), OPENING_BALANCE)
 
     # The other till is far again, so the verdict on the first till is clear.
     world.air.level("neighbour", "*", FAR)
-    eventually("the kiosk to be meant", lambda: verdicts() == ["tap", "far"])
+    eventually("the verdicts tap and far", lambda: verdicts() == ["tap", "far"])
     payment = payer.tap(AMOUNT, lambda: str(first["eid"]))
-    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
-    expect("what the neighbour has", neighbour.get("/wallet/me")["available_cents"], OPENING_BALANCE)
+    eventually("the payment to be paid", lambda: payer.payment(payment["id"])["state"] == "paid")
+    balance = neighbour.get("/wallet/me")["available_cents"]
+    expect("the neighbour's balance after the payment", balance, OPENING_BALANCE)

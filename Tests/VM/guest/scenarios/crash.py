@@ -24,19 +24,22 @@ def run(world: World) -> None:
         payer.start()
         payer.wait_until_it_answers()
         paid = eventually(
-            f"the payment that was {stage} to be finished after the crash",
+            f"the payment that was {stage} at the crash to be paid",
             lambda: (found := payer.payment(payment["id"]))["state"] == "paid" and found,
         )
-        expect("the amount of it", paid["amount_cents"], AMOUNT)
-        expect("what the payer has left", payer.balance(), OPENING_BALANCE - count * AMOUNT)
-        expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + count * AMOUNT)
+        after = f"after the payment that was {stage} at the crash"
+        expect(f"the amount {after}", paid["amount_cents"], AMOUNT)
+        expect(f"the payer's balance {after}", payer.balance(), OPENING_BALANCE - count * AMOUNT)
+        expect(f"the kiosk's balance {after}", kiosk.balance(), OPENING_BALANCE + count * AMOUNT)
 
     # Another start does not send a payment that has ended.
     payer.process.kill()
     payer.start()
     payer.wait_until_it_answers()
-    expect("its state after one more crash", payer.payment(payment["id"])["state"], "paid")
-    expect("the payer's charges", payer.balance(), OPENING_BALANCE - len(STAGES) * AMOUNT)
+    state = payer.payment(payment["id"])["state"]
+    expect("the last payment's state after one more crash", state, "paid")
+    balance = OPENING_BALANCE - len(STAGES) * AMOUNT
+    expect("the payer's balance after one more crash", payer.balance(), balance)
 
 
 def kill_at(world: World, stage: str, request: dict[str, Any]) -> dict[str, Any]:

@@ -16,16 +16,16 @@ def run(world: World) -> None:
     world.start(kiosk, payer)
     began = monotonic()
     request = kiosk.request(900, ttl_seconds=TTL)
-    eventually("the payer to hear it", lambda: payer.presence(request["eid"]))
-    eventually("it to expire", lambda: kiosk.request_state(request) == "expired")
+    eventually("the payer to hear the request", lambda: payer.presence(request["eid"]))
+    eventually("the request to expire", lambda: kiosk.request_state(request) == "expired")
     world.figures["expired_after_seconds"] = round(monotonic() - began, 2)
     if monotonic() - began < TTL:
-        raise AssertionError(f"it expired before its {TTL} s were over")
+        raise AssertionError(f"the request expired before its {TTL} s were over")
     world.expect_silence(kiosk)
     refused = expect_refused(
-        "paying what has expired",
+        "the payment of the expired request",
         "SESSION_EXPIRED",
         lambda: payer.pay(900, eid=request["eid"]),
     )
-    expect("the status of that", refused.status, 410)
-    eventually("the payer to forget it", lambda: payer.presence(request["eid"]) is None)
+    expect("the status of the refused payment", refused.status, 410)
+    eventually("the payer to forget the request", lambda: payer.presence(request["eid"]) is None)

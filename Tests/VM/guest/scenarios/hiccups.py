@@ -82,26 +82,28 @@ def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
     thaw(world, till, name, START_LIMIT)
     asking.join()
     if not isinstance(answers[0], dict):
-        raise AssertionError(f"the request that was made meanwhile: {answers[0]}")
+        raise AssertionError(f"the request during the hang was refused: {answers[0]}")
     world.kiosk.client.call("DELETE", f"/v1/requests/{answers[0]['id']}")
     count = world.kiosk.metric('gotchu_scan_restarts_total{rung="refilter"}')
     if count < 1:
-        raise AssertionError(f"{count} refilters were counted")
+        raise AssertionError(f"the kiosk's count of refilters: {count}, and not at least 1")
 
 
 def beside_a_payer(world: World, till: Till) -> None:
     """Hangs the payer's controller while the daemon restarts its scan for new samples. The kernel
     would wait for ever for the lost command, so the daemon cycles the adapter's power."""
-    eventually("the payer to hear it", lambda: has_heard(world.payer, till.eid, monotonic() - 1))
+    eventually(
+        "the payer to hear the till", lambda: has_heard(world.payer, till.eid, monotonic() - 1)
+    )
     world.air.do("freeze", controller="c1")
     eventually(
-        "the payer's daemon to say so",
+        "the payer to report that its adapter does not answer",
         lambda: "bluetooth-adapter-not-answering" in problems(world.payer),
     )
     thaw(world, till, "hiccup_beside_a_payer", LIMIT)
     count = world.payer.metric('gotchu_scan_restarts_total{rung="power-cycle"}')
     if count < 1:
-        raise AssertionError(f"{count} power cycles were counted")
+        raise AssertionError(f"the payer's count of power cycles: {count}, and not at least 1")
 
 
 def thaw(world: World, till: Till, name: str, limit: float) -> None:

@@ -23,7 +23,9 @@ because the emulated CPU may stand still for a moment."""
 def run(world: World) -> None:
     world.start(world.payer)
     # If the previous scenario has killed bluetoothd, the kernel may still run its scan for 10 s.
-    eventually("a scan", lambda: world.payer.client.get("/v1/status")["radio"]["is_scanning"])
+    eventually(
+        "the payer to scan", lambda: world.payer.client.get("/v1/status")["radio"]["is_scanning"]
+    )
     measure(world, world.payer.events())
 
 
@@ -37,7 +39,10 @@ def measure(world: World, events: Events, rounds: int = ROUNDS) -> None:
         world.figures[f"tap_seconds_{mode}"] = times[-1]
         world.figures[f"tap_seconds_{mode}_fastest"] = times[0]
         if times[-2] > limit:
-            late.append(f"{times[-2:]} s with duplicate filter {mode}, and not {limit} s")
+            late.append(
+                f"the slowest two verdicts with the duplicate filter {mode} took {times[-2:]} s,"
+                f" and only one may take more than {limit} s"
+            )
     if late:
         raise AssertionError("; ".join(late))
 
@@ -52,17 +57,17 @@ def tap(world: World, events: Events) -> float:
         f' | 03:edfe 16:edfe+"{eid}" |'
     )
     eventually(
-        "it to be far",
+        "the advert's verdict far",
         lambda: (found := world.payer.presence(eid)) and found["verdict"] == "far",
     )
     mark, moved = events.now(), monotonic()
     world.air.level("near", "*", TAP)
     at, _ = events.wait(
-        "the verdict tap",
+        "the advert's verdict tap",
         lambda event: event["event"] == "session"
         and (event["session"]["eid"], event["session"]["verdict"]) == (eid, "tap"),
         since=mark,
     )
     world.air.remove("near")
-    eventually("it to be gone", lambda: world.payer.presence(eid) is None)
+    eventually("the payer to forget the removed advert", lambda: world.payer.presence(eid) is None)
     return round(at - moved, 2)

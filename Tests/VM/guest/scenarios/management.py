@@ -30,31 +30,32 @@ def run(world: World) -> None:
     world.set_levels(FAR)
     world.start(kiosk, payer)
     radio = payer.client.get("/v1/status")["radio"]
-    expect("what the payer listens to", radio["transport"], "management")
+    expect("the payer's transport", radio["transport"], "management")
     radio = kiosk.client.get("/v1/status")["radio"]
-    expect("what the kiosk listens to", radio["transport"], "dbus")
-    expect("why", radio["transport_note"], "no CAP_NET_ADMIN: listening over D-Bus")
+    expect("the kiosk's transport", radio["transport"], "dbus")
+    note = "no CAP_NET_ADMIN: listening over D-Bus"
+    expect("the note on the kiosk's transport", radio["transport_note"], note)
 
     request = kiosk.request(AMOUNT)
     eid = request["eid"]
     heard = eventually("the payer to hear the kiosk", lambda: payer.presence(eid))
-    expect("the verdict from afar", heard["verdict"], "far")
-    expect("the level from afar", heard["rssi_dbm"], FAR)
-    expect("where the EID stood", heard["carrier"], "service_data")
+    expect("the payer's verdict on the far kiosk", heard["verdict"], "far")
+    expect("the level of the far kiosk", heard["rssi_dbm"], FAR)
+    expect("the carrier of the EID", heard["carrier"], "service_data")
     events = payer.events()
     moved, mark = monotonic(), events.now()
     world.set_levels(TAP)
     at, _ = events.wait(
-        "the verdict tap",
+        "the payer's verdict tap on the kiosk",
         lambda event: event["event"] == "session"
         and (event["session"]["eid"], event["session"]["verdict"]) == (eid, "tap"),
         since=mark,
     )
     world.figures["tap_seconds"] = round(at - moved, 2)
     payment = payer.tap(AMOUNT, lambda: str(eid))
-    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
-    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
-    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
+    eventually("the payment to be paid", lambda: payer.payment(payment["id"])["state"] == "paid")
+    eventually("the kiosk to report the payment", lambda: kiosk.request_state(request) == "paid")
+    expect("the payer's balance after the payment", payer.balance(), OPENING_BALANCE - AMOUNT)
     world.expect_silence(kiosk)
 
     measure(world, events, ROUNDS)
@@ -68,9 +69,11 @@ def scans_again(world: World) -> None:
     begin_fresh_scans(world, payer)
     world.platform.bluetoothd.kill()
     world.platform.start_bluetoothd()
-    eventually("the adapters", lambda: is_powered(0) and is_powered(1))
+    eventually("the adapters to be powered", lambda: is_powered(0) and is_powered(1))
     ended = monotonic()
-    eventually("a scan", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"])
+    eventually(
+        "the payer to scan again", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"]
+    )
     world.figures["killed_scanning_seconds"] = round(monotonic() - ended, 2)
     # This is 0 if the kernel's scan had ended before bluetoothd was ready.
     told = "the kernel was told to end the scan" in payer.process.log.read_text()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import monotonic, sleep
 
 from .. import kernel
-from ..deadline import Late, eventually, steadily
+from ..deadline import WaitTimeout, eventually, stays_true
 from ..recovery import AMOUNT, allow_power_cycle, has_heard, problems, scans
 from ..scenario import TAP, World, expect
 from ..stack import OtherScanner
@@ -40,10 +40,10 @@ def run(world: World) -> None:
             next_scan(world)
         before = scans(world, world.payer)
         sleep(CYCLE / 2)
-        expect("new scans, beside another program's", scans(world, world.payer), before)
+        expect("the number of scans while another program scans", scans(world, world.payer), before)
         begun = pause(world)
         expect_no_power_cycle(world, begun)
-        eventually("the payer to hear it", lambda: has_heard(world.payer, eid, begun))
+        eventually("the payer to hear the request", lambda: has_heard(world.payer, eid, begun))
     finally:
         other.stop()
         world.platform.restart_bluetoothd()
@@ -52,7 +52,7 @@ def run(world: World) -> None:
 def next_scan(world: World) -> float:
     """Waits until the payer's controller begins its next scan, and returns the time."""
     before = scans(world, world.payer)
-    eventually("the next scan", lambda: scans(world, world.payer) > before)
+    eventually("the controller to begin its next scan", lambda: scans(world, world.payer) > before)
     return monotonic()
 
 
@@ -69,13 +69,14 @@ def pause(world: World) -> float:
             world.air.do("freeze", controller=world.payer.controller)
             kernel.ask(world.payer.adapter)
             try:
-                eventually("it to be seen", lambda: is_unresponsive(world), PAUSE - 0.3)
+                what = "the payer to report the controller's pause"
+                eventually(what, lambda: is_unresponsive(world), PAUSE - 0.3)
                 return monotonic()
-            except Late:
+            except WaitTimeout:
                 continue
             finally:
                 world.air.do("thaw", controller=world.payer.controller, remembers=True)
-    raise AssertionError("the daemon never saw the controller pause")
+    raise AssertionError("the payer reported none of the controller's pauses")
 
 
 def is_unresponsive(world: World) -> bool:
@@ -85,13 +86,14 @@ def is_unresponsive(world: World) -> bool:
 def expect_no_power_cycle(world: World, since: float) -> None:
     """Checks that no problem is reported and the power is not cycled, although the kernel sends no
     command for longer than is possible with an effective filter."""
-    eventually("the daemon to see it answer", lambda: not is_unresponsive(world))
-    steadily(
-        "the adapter is not given up",
+    what = "the payer to report that its adapter answers again"
+    eventually(what, lambda: not is_unresponsive(world))
+    stays_true(
+        "the payer's status without a radio problem or a power cycle",
         lambda: not problems(world.payer) and power_cycles(world) == 0,
         CYCLE + 2.0 - (monotonic() - since),
     )
-    expect("how often the adapter was switched off", power_cycles(world), 0)
+    expect("the payer's count of power cycles", power_cycles(world), 0)
 
 
 def power_cycles(world: World) -> float:

@@ -25,16 +25,16 @@ def run(world: World) -> None:
         "the phone to be at tap distance",
         lambda: (found := payer.presence(eid)) and found["verdict"] == "tap" and found,
     )
-    expect("where the EID stood", heard["carrier"], "local_name")
+    expect("the carrier of the EID", heard["carrier"], "local_name")
     resolved = payer.client.post("/v1/resolve", {"eid": eid})
-    expect("the amount", resolved["amount_cents"], AMOUNT)
-    expect("the payee", resolved["payee"], "phone-payee")
+    expect("the resolved amount", resolved["amount_cents"], AMOUNT)
+    expect("the resolved payee", resolved["payee"], "phone-payee")
 
     payment = payer.tap(AMOUNT, lambda: eid, confirm_payee="phone-payee")
-    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
-    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
+    eventually("the payment to be paid", lambda: payer.payment(payment["id"])["state"] == "paid")
+    expect("the payer's balance after the payment", payer.balance(), OPENING_BALANCE - AMOUNT)
     expect(
-        "what the phone's owner has",
+        "the balance of the phone's owner after the payment",
         phone.get("/wallet/me")["available_cents"],
         OPENING_BALANCE + AMOUNT,
     )

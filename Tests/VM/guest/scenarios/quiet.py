@@ -18,7 +18,7 @@ def run(world: World) -> None:
     world.set_levels(TAP)
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT)
-    expect("whether its EID is on the air", world.is_on_air(request["eid"]), True)
+    expect("the request's EID is on the air", world.is_on_air(request["eid"]), True)
     # The payer advertises too, so that a scan of the till would hear something.
     other = payer.request(100)
     sleep(5.0)
@@ -27,14 +27,14 @@ def run(world: World) -> None:
 
     paid = payer.ctl("pay", request["eid"], "--yes", "--max", "50.00", "--json")
     expect(f"the exit status of pay by EID ({paid.error})", paid.status, 0)
-    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+    eventually("the kiosk to report the payment", lambda: kiosk.request_state(request) == "paid")
 
     request = kiosk.request(AMOUNT)
     paid = payer.ctl("pay", "--yes", "--max", "50.00", "--timeout", "30", "--json")
     expect(f"the exit status of pay ({paid.error})", paid.status, 0)
-    expect("whether the payer scans", is_discovering(payer), True)
-    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
-    expect("what the payer has left", payer.balance(), OPENING_BALANCE - 2 * AMOUNT)
+    expect("the payer scans for a payment without an EID", is_discovering(payer), True)
+    eventually("the kiosk to report the payment", lambda: kiosk.request_state(request) == "paid")
+    expect("the payer's balance after two payments", payer.balance(), OPENING_BALANCE - 2 * AMOUNT)
 
     expect_no_scan(world, kiosk)
     eventually("the payer to stop its scan", lambda: not is_discovering(payer), 60.0)
@@ -49,7 +49,7 @@ def is_discovering(daemon: Daemon) -> bool:
 
 def expect_no_scan(world: World, daemon: Daemon) -> None:
     """Checks that bluetoothd, the controller and the daemon report no scan."""
-    expect(f"Discovering of the {daemon.name}", is_discovering(daemon), False)
+    expect(f"Discovering of the {daemon.name}'s adapter", is_discovering(daemon), False)
     # On a busy machine, the scan of an earlier scenario may end late.
     eventually(
         f"the controller of the {daemon.name} to end its scan",
@@ -57,6 +57,6 @@ def expect_no_scan(world: World, daemon: Daemon) -> None:
         20.0,
     )
     status = daemon.client.get("/v1/status")
-    expect(f"whether the {daemon.name} is ready", status["is_ready"], True)
-    expect(f"whether the {daemon.name} listens", status["radio"]["is_scanning"], False)
-    expect("whether it is to", status["radio"]["listening"]["is_wanted"], False)
+    expect(f"the {daemon.name} is ready", status["is_ready"], True)
+    expect(f"the {daemon.name} scans", status["radio"]["is_scanning"], False)
+    expect(f"the {daemon.name} wants a scan", status["radio"]["listening"]["is_wanted"], False)

@@ -45,8 +45,8 @@ def restore(world: World) -> None:
         plug(world, index, index)
 
 
-def plug(world: World, controller: int, number: int, **kind: int) -> None:
-    world.air.do("plug", controller=f"c{controller}", **kind)
+def plug(world: World, controller: int, number: int, **options: int) -> None:
+    world.air.do("plug", controller=f"c{controller}", **options)
     eventually(f"hci{number} to be powered", lambda: is_powered(number))
 
 

@@ -54,13 +54,14 @@ def share(world: World) -> None:
     world.figures.update(adverts_least=min(sent.values()), adverts_most=max(sent.values()))
     if min(sent.values()) < 0.35 * fair or max(sent.values()) > 1.75 * fair:
         raise AssertionError(f"the slots are not shared fairly: {sent}")
-    expect("moments without any of them on the air", controller(world)["off_air_count"], off_air_count)
+    count = controller(world)["off_air_count"]
+    expect("the number of moments without an EID on the air", count, off_air_count)
     if most > SLOTS:
-        raise AssertionError(f"{most} adverts on {SLOTS} slots")
+        raise AssertionError(f"{most} adverts were on the air at once, on {SLOTS} slots")
 
     # Each EID is heard during its turn.
     for eid in eids:
-        eventually(f"{eid} to be heard", lambda eid=eid: world.payer.presence(eid))
+        eventually(f"the payer to hear {eid}", lambda eid=eid: world.payer.presence(eid))
     for request in requests:
         world.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
     world.expect_silence(world.kiosk)

@@ -29,25 +29,29 @@ def run(world: World) -> None:
         return all(payer.ignored().get(kind, 0) > 0 for kind in ("tile", "length", "charset"))
 
     eventually("Tiles, wrong lengths and wrong characters to be counted", kinds_counted)
-    eventually("the kiosk among the strangers", lambda: payer.presence(request["eid"]))
+    eventually(
+        "the payer to hear the kiosk among the strangers", lambda: payer.presence(request["eid"])
+    )
 
     # An advert with a random EID is unknown to the server, even if it is near.
     heard = payer.client.get("/v1/sessions")["sessions"]
     forged = [each for each in heard if each["eid"] != request["eid"]]
     if not forged:
-        raise AssertionError("no stranger with ten hex digits was heard at all")
+        raise AssertionError("the payer heard no stranger with ten hex digits")
     for presence in forged:
         eid = presence["eid"]
         if eid in ("a1b2c3d4e7", "a1b2c3d4e8"):
             expect(f"the verdict on {eid}, whose level is unknown", presence["verdict"], "far")
         expect_refused(
-            f"resolving {eid}",
+            f"the resolution of {eid}",
             "NOT_FOUND",
             lambda eid=eid: payer.client.post("/v1/resolve", {"eid": eid}),
         )
-        expect_refused(f"paying {eid}", "NOT_FOUND", lambda eid=eid: payer.pay(AMOUNT, eid=eid))
+        expect_refused(
+            f"the payment of {eid}", "NOT_FOUND", lambda eid=eid: payer.pay(AMOUNT, eid=eid)
+        )
 
     payment = payer.pay(AMOUNT, eid=request["eid"], confirm_payee="strangers-kiosk")
-    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
-    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
-    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+    eventually("the payment to be paid", lambda: payer.payment(payment["id"])["state"] == "paid")
+    expect("the payer's balance after the payment", payer.balance(), OPENING_BALANCE - AMOUNT)
+    eventually("the kiosk to report the payment", lambda: kiosk.request_state(request) == "paid")

@@ -25,18 +25,20 @@ def run(world: World) -> None:
     ]
 
     heard = eventually("the payer to hear the kiosk", lambda: payer.presence(eid))
-    expect("the verdict from afar", heard["verdict"], "far")
-    expect("the level from afar", heard["rssi_dbm"], FAR)
+    expect("the payer's verdict on the far kiosk", heard["verdict"], "far")
+    expect("the level of the far kiosk", heard["rssi_dbm"], FAR)
     refused = payer.ctl("pay", "--yes", "--max", "50.00", "--timeout", "3")
     if refused.status not in (1, 75):
-        raise AssertionError(f"paying from afar ended with {refused.status}: {refused.error}")
-    expect("the payer's balance after that", payer.balance(), OPENING_BALANCE)
+        raise AssertionError(
+            f"gotchu-ctl pay far from the kiosk ended with {refused.status}: {refused.error}"
+        )
+    expect("the payer's balance after the refused payment", payer.balance(), OPENING_BALANCE)
 
     events = payer.events()
     moved, mark = monotonic(), events.now()
     world.set_levels(TAP)
     at, _ = events.wait(
-        "the verdict tap",
+        "the payer's verdict tap on the kiosk",
         lambda event: event["event"] == "session"
         and (event["session"]["eid"], event["session"]["verdict"]) == (eid, "tap"),
         since=mark,
@@ -44,17 +46,17 @@ def run(world: World) -> None:
     world.figures["tap_seconds"] = round(at - moved, 2)
 
     resolved = payer.client.post("/v1/resolve", {"eid": eid})
-    expect("the amount that is shown", resolved["amount_cents"], AMOUNT)
-    expect("the payee that is shown", resolved["payee"], "tap-kiosk")
-    expect("the memo that is shown", resolved["memo"], "Coffee")
+    expect("the resolved amount", resolved["amount_cents"], AMOUNT)
+    expect("the resolved payee", resolved["payee"], "tap-kiosk")
+    expect("the resolved memo", resolved["memo"], "Coffee")
 
     began = monotonic()
     paid = payer.ctl("pay", "--yes", "--max", "50.00", "--timeout", "30", "--json")
     world.figures["pay_command_seconds"] = round(monotonic() - began, 2)
     expect(f"the exit status of pay ({paid.error})", paid.status, 0)
-    expect("the payer's word", paid.object["state"], "paid")
+    expect("the payment's state in the output of pay", paid.object["state"], "paid")
 
-    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+    eventually("the kiosk to report the payment", lambda: kiosk.request_state(request) == "paid")
     world.expect_silence(kiosk)
-    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
-    expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + AMOUNT)
+    expect("the payer's balance after the payment", payer.balance(), OPENING_BALANCE - AMOUNT)
+    expect("the kiosk's balance after the payment", kiosk.balance(), OPENING_BALANCE + AMOUNT)

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests that commands other than `serve` and `migrate` create no database and migrate no tables.
 @Suite("Commands for existing databases", .timeLimit(.minutes(hangLimit)))
-struct ExistingBooksTests {
+struct ExistingDatabaseTests {
     private static let commands = [
         ["devices", "add", "till"], ["devices", "list"], ["devices", "renew", "x"],
         ["devices", "revoke", "x"], ["webhooks", "list"], ["webhooks", "dead"],

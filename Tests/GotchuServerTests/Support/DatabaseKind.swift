@@ -4,20 +4,20 @@ import PostgresTestSupport
 import TestSupport
 
 /// The kinds of databases that servers in tests use. All kinds must behave the same.
-enum BooksKind: String, Sendable {
+enum DatabaseKind: String, Sendable {
     case sqlite
     case postgresql
     /// PostgreSQL with Citus, if Citus is installed.
     case distributed
 
     /// The kinds with a single database server, for tests that take too long on a cluster.
-    static let single: [BooksKind] = [.sqlite, .postgresql]
+    static let single: [DatabaseKind] = [.sqlite, .postgresql]
     static let all = single + (CitusCluster.isInstalled ? [.distributed] : [])
 
     /// Makes a new, empty database.
     ///
     /// - Parameter folder: The folder of the file, for SQLite.
-    func makeBooks(in folder: TemporaryFolder) throws -> CheckedBooks {
+    func makeDatabase(in folder: TemporaryFolder) throws -> CheckedDatabase {
         switch self {
         case .sqlite: return .sqlite(folder.path + "/books.db")
         case .postgresql:
@@ -42,10 +42,10 @@ enum BooksKind: String, Sendable {
         environment: [String: String] = [:]
     ) async throws -> ServerProcess {
         let folder = try TemporaryFolder()
-        let books = try makeBooks(in: folder)
+        let database = try makeDatabase(in: folder)
         return try await ServerProcess(
             folder: folder,
-            database: books.database,
+            database: database.address,
             opening: opening,
             environment: environment
         )

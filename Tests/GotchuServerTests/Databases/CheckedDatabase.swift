@@ -6,14 +6,14 @@ import SQLite
 @testable import GotchuServer
 
 /// The database that a history is checked against.
-enum CheckedBooks: Sendable {
+enum CheckedDatabase: Sendable {
     /// The path of an SQLite file.
     case sqlite(String)
     /// The URL of a PostgreSQL database.
     case postgresql(String)
 
     /// The address in the form of the server's `--database` option.
-    var database: String {
+    var address: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
         case .postgresql(let url): url

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A queue that admits one caller at a time in order of arrival, like a main loop. It admits no
 /// caller while it hangs.
-final class Turns: Sendable {
+final class CallQueue: Sendable {
     private struct State {
         var next = 0
         var serving = 0
@@ -15,23 +15,23 @@ final class Turns: Sendable {
 
     var isHung: Bool { state.withLock(\.isHung) }
 
-    /// The number of turns issued so far.
-    var issued: Int { state.withLock(\.next) }
+    /// The number of callers that have arrived so far.
+    var arrivedCount: Int { state.withLock(\.next) }
 
     /// Waits for a turn; `endTurn()` ends it.
     ///
-    /// - Returns: The number of turns issued before this turn.
+    /// - Returns: The number of callers that arrived before this one.
     @discardableResult
     func waitForTurn() async -> Int {
-        let ticket = state.withLock { state in
+        let number = state.withLock { state in
             state.next += 1
             return state.next - 1
         }
         await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting[ticket] = continuation }
+            state.withLock { $0.waiting[number] = continuation }
             admit()
         }
-        return ticket
+        return number
     }
 
     func endTurn() {
