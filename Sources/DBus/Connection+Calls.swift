@@ -13,21 +13,14 @@ extension Connection {
         timeout: Duration,
         onReply: (@Sendable ([Value]) -> Void)? = nil
     ) async throws(DBusError) -> [Value] {
-        guard wire != nil else { throw DBusError(.closed) }
-        let limit = limits.callsInFlight + limits.callsWaiting
-        guard calls.inFlightCount + calls.waitingCount < limit else {
-            throw DBusError(.overloaded, underlying: "\(limits.callsWaiting) calls wait")
-        }
         let id = makeID()
         let deadline = ContinuousClock.now + timeout
         let cancellations = calls.cancellations
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // If the task was cancelled before this point, its id was already reported and may
-                // be forgotten. If it is cancelled later, the thread's next turn handles that,
-                // after the insertion.
-                guard !Task.isCancelled else {
-                    continuation.resume(returning: CallTable.Reply.failure(DBusError(.cancelled)))
+                // Checked here, because other calls may run between the beginning and this point.
+                if let error = refusal {
+                    continuation.resume(returning: CallTable.Reply.failure(error))
                     return
                 }
                 calls.insert(
@@ -47,6 +40,18 @@ extension Connection {
             thread.wake()
         }
         return try reply.get()
+    }
+
+    /// The reason why no call may begin now; `nil` if one may.
+    private var refusal: DBusError? {
+        let limit = limits.callsInFlight + limits.callsWaiting
+        if wire == nil { return DBusError(.closed) }
+        if calls.inFlightCount + calls.waitingCount >= limit {
+            return DBusError(.overloaded, underlying: "\(limit) calls")
+        }
+        // A task that was cancelled before this point has reported its id, which may be forgotten
+        // already. The thread's next turn handles a later cancellation.
+        return Task.isCancelled ? DBusError(.cancelled) : nil
     }
 
     /// Sends queued calls up to the limit of calls in flight.
