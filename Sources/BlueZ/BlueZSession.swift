@@ -14,9 +14,11 @@ package actor BlueZSession {
         case notAnswering
         /// The current state of all adapters.
         case adapters([AdapterState])
+        /// A device that is new to bluetoothd; or an advertisement of a device with service data of
+        /// ours, our UUID or a name.
         case heard(DeviceReport)
-        /// The adapter at this path received an advertisement that is not ours.
-        case ignored(ObjectPath)
+        /// The adapter at this path received an advertisement of a known device without such data.
+        case otherAdvertisement(adapter: ObjectPath)
     }
 
     private nonisolated let connection: Connection
@@ -31,7 +33,7 @@ package actor BlueZSession {
     private var isOwnerKnown = false
     /// A Boolean that is true once the owner's objects are loaded.
     private var isLoaded = false
-    private var owners: AsyncStream<Void>.Continuation?
+    private var ownerChanges: AsyncStream<Void>.Continuation?
 
     /// - Parameters:
     ///   - receivesDevices: False if devices are heard over the management socket: then
@@ -59,19 +61,19 @@ package actor BlueZSession {
 
     /// Reports all changes until the task is cancelled. May be called once only.
     ///
-    /// - Throws: `closed` if the connection ends during a call, and other errors of the
-    ///   subscription.
+    /// - Throws: `closed` if the connection ends during a call, `cancelled` if the task is cancelled
+    ///   during a call, and other errors of the subscription or of the query for the owner.
     package func follow() async throws(DBusError) {
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        owners = change
+        ownerChanges = change
         // The subscription comes before any query: nothing is missed then.
         let subscription = try await connection.subscribe(rules) { [weak self] signal in
             self?.assumeIsolated { $0.apply(signal) }
         }
         let current = try await connection.owner(of: BlueZ.busName)
-        // A change signalled meanwhile is at least as new as the reply.
+        // An owner that a signal reported meanwhile is the same or newer.
         if !isOwnerKnown { adopt(current) }
-        for await _ in changes { try await load() }
+        for await _ in changes { try await requestObjects() }
         await connection.unsubscribe(subscription)
     }
 
@@ -108,11 +110,11 @@ package actor BlueZSession {
         isLoaded = false
         tree.clear()
         onEvent(.daemon(owner: newOwner))
-        owners?.yield()
+        ownerChanges?.yield()
     }
 
     /// Requests all objects of bluetoothd until they are loaded, or it is gone.
-    private func load() async throws(DBusError) {
+    private func requestObjects() async throws(DBusError) {
         while !isLoaded, let asked = owner, !Task.isCancelled {
             do {
                 // Addressed to the owner, not the name: a later bluetoothd must not answer for it.
@@ -125,7 +127,7 @@ package actor BlueZSession {
                     ),
                     timeout: callTimeout,
                     onReply: { [weak self] objects in
-                        self?.assumeIsolated { $0.load(objects, of: asked) }
+                        self?.assumeIsolated { $0.applySnapshot(objects, of: asked) }
                     }
                 )
             } catch  where error.code == .closed || error.code == .cancelled {
@@ -138,14 +140,14 @@ package actor BlueZSession {
                     onEvent(.notAnswering)
                 } else {
                     // The same bluetoothd refused. No event signals when it will answer: retry
-                    // after a pause. A cancellation shows at the next call.
+                    // after a pause. If the task is cancelled meanwhile, the loop ends.
                     try? await Task.sleep(for: pause)
                 }
             }
         }
     }
 
-    private func load(_ objects: [Value], of asked: String) {
+    private func applySnapshot(_ objects: [Value], of asked: String) {
         guard asked == owner else { return }
         tree.load(objects)
         isLoaded = true

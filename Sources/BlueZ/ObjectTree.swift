@@ -114,7 +114,7 @@ struct ObjectTree {
         // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
         guard !device.isEmpty else {
-            return adapter(of: path).map(BlueZSession.Event.ignored)
+            return adapter(of: path).map(BlueZSession.Event.otherAdvertisement(adapter:))
         }
         return .heard(report(path, device, changed, isNew: isNew))
     }

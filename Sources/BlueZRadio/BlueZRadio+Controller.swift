@@ -26,11 +26,11 @@ extension BlueZRadio {
             let traffic = try readTraffic(index)
             let now = MonotonicTime.now
             let reason = planner.ladder.reason
-            let wakes = (planner.controller.wake, planner.scan.lossDue)
+            let deadlines = (planner.controller.nextDeadline, planner.scan.lossDue)
             let change = planner.readCounts(traffic, now: now)
             if change != nil || planner.ladder.reason != reason {
                 changed()
-            } else if (planner.controller.wake, planner.scan.lossDue) != wakes {
+            } else if (planner.controller.nextDeadline, planner.scan.lossDue) != deadlines {
                 wake()
             }
         } catch {

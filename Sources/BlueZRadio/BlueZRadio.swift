@@ -113,7 +113,7 @@ package actor BlueZRadio: Radio {
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
-        planner.want(eid)
+        planner.requestAdvertising(eid)
         changed()
         // A till must not wait for ever for an adapter that cannot advertise.
         let limit = after(timings.advertisingLimit) { $0.planner.giveUp(eid) }
@@ -125,7 +125,7 @@ package actor BlueZRadio: Radio {
     }
 
     package func stopAdvertising(_ eid: EID) async {
-        planner.unwant(eid)
+        planner.cancelAdvertising(eid)
         changed()
         let end = MonotonicTime.now + timings.advertisingLimit
         let limit = after(timings.advertisingLimit) { _ in }
@@ -249,7 +249,7 @@ package actor BlueZRadio: Radio {
         case .notAnswering: planner.notAnswering()
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
         case .heard(let report): return receive(report, now: now)
-        case .ignored(let adapter):
+        case .otherAdvertisement(let adapter):
             if adapter == planner.adapter?.path {
                 wakeIfNeeded(by: planner.receivedOther(now: now), now: now)
             }

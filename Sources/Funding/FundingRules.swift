@@ -5,106 +5,121 @@ package import Ledger
 extension RecordRule {
     package static let deposits = RecordRule(
         kind: DepositBody.kind,
-        rule: "every deposit can be read, and what it says was booked is booked (deposits)"
-    ) { record, file in
+        rule: "every deposit can be read, and its transfers match its bookings (deposits)"
+    ) { record, rows in
         guard let deposit = try? Deposit(record) else {
             return "deposit \(record.id) cannot be read"
         }
-        let reason = deposit.brokenColumns(record) ?? deposit.brokenFacts(file)
-        return (reason ?? deposit.brokenCredit(file)).map { "deposit \(record.id): \($0)" }
+        let reason = deposit.rowViolation(record) ?? deposit.bookingViolation(rows)
+        return (reason ?? deposit.creditViolation(rows)).map { "deposit \(record.id): \($0)" }
     }
 
     package static let withdrawals = RecordRule(
         kind: WithdrawalBody.kind,
-        rule: "every withdrawal can be read, and its money is where it says (withdrawals)"
-    ) { record, file in
+        rule: "every withdrawal can be read, and its money is where its state says (withdrawals)"
+    ) { record, rows in
         guard let withdrawal = try? Withdrawal(record) else {
             return "withdrawal \(record.id) cannot be read"
         }
-        let reason = withdrawal.brokenColumns(record) ?? withdrawal.brokenFacts(file)
-        return (reason ?? withdrawal.misplacedMoney(file)).map { "withdrawal \(record.id): \($0)" }
+        let reason = withdrawal.rowViolation(record) ?? withdrawal.bookingViolation(rows)
+        return (reason ?? withdrawal.placeViolation(rows)).map { "withdrawal \(record.id): \($0)" }
     }
 
     package static let payees = RecordRule(
         kind: PayeeBody.kind,
-        rule: "every payee can be read, and is one user's (payees)"
-    ) { record, file in
-        guard let payee = try? Payee(record), payee.record == record,
-            record.id == Payee.id(of: record.owner), file.transfers.isEmpty
-        else { return "payee \(record.id) cannot be read" }
-        return nil
+        rule: "every payee can be read, and belongs to one user (payees)"
+    ) { record, rows in
+        guard let payee = try? Payee(record) else { return "payee \(record.id) cannot be read" }
+        guard payee.record == record else {
+            return "payee \(record.id): its row differs from what the server writes"
+        }
+        guard record.id == Payee.id(of: record.owner) else {
+            return "payee \(record.id) has an id that is not that of its user, \(record.owner)"
+        }
+        return rows.transfers.isEmpty ? nil : "payee \(record.id) has transfers"
     }
 
     package static let provider = RecordRule(
         kind: ProviderBody.kind,
         rule: "the books belong to one account of the provider (providers)"
-    ) { record, file in
-        guard let provider = try? Provider(record), provider.record == record,
-            record.id == Provider.id
-        else { return "provider \(record.id) cannot be read" }
-        let names = Set(file.names.map(\.text))
-        return file.transfers.first { !names.contains(Posting.name(ofFact: $0.key.step)) }
-            .map { "transaction \($0.key.step) has no name" }
+    ) { record, rows in
+        guard let provider = try? Provider(record) else {
+            return "provider \(record.id) cannot be read"
+        }
+        guard provider.record == record else {
+            return "provider \(record.id): its row differs from what the server writes"
+        }
+        guard record.id == Provider.id else {
+            return "provider \(record.id) is not the only one, whose id is \(Provider.id)"
+        }
+        let names = Set(rows.names.map(\.text))
+        return rows.transfers.map { Posting.name(ofFact: $0.key.step) }
+            .first { !names.contains($0) }
+            .map { "provider \(record.id): the name \($0) is missing" }
     }
 }
 
 extension FundingRecord {
-    fileprivate func brokenColumns(_ record: Record) -> String? {
-        self.record == record ? nil : "its columns do not agree"
+    fileprivate func rowViolation(_ record: Record) -> String? {
+        self.record == record ? nil : "its row differs from what the server writes"
     }
 
     /// Returns the reason why its transfers differ from the facts in the record, if they do.
-    fileprivate func brokenFacts(_ file: RecordFile) -> String? {
-        let names = Set(file.names.map(\.text))
+    fileprivate func bookingViolation(_ rows: RecordRows) -> String? {
+        let names = Set(rows.names.map(\.text))
         var seen: Set<String> = []
-        for transfer in file.transfers {
+        for transfer in rows.transfers {
             let step = transfer.key.step
             if transfer.kind == TransferKind.debtSettled.name {
                 guard step.hasSuffix("/owed"), body.booked[String(step.dropLast(5))] != nil else {
-                    return "\(step) settles a debt with nothing"
+                    return "transfer \(step) settles a debt, but belongs to no booking"
                 }
                 continue
             }
-            guard let amount = body.booked[step], amount.magnitude == transfer.moved.magnitude
-            else {
-                return "transfer \(step) of \(transfer.moved) is not what it says"
+            guard let amount = body.booked[step] else {
+                return "transfer \(step) belongs to no booking"
             }
-            guard names.contains(Posting.name(ofFact: step)) else { return "\(step) has no name" }
+            guard amount.magnitude == transfer.moved.magnitude else {
+                return "transfer \(step) moves \(transfer.moved), but \(amount) is booked"
+            }
+            let name = Posting.name(ofFact: step)
+            guard names.contains(name) else { return "the name \(name) is missing" }
             seen.insert(step)
         }
         return body.booked.keys.sorted().first { !seen.contains($0) }
-            .map { "\($0) is not booked" }
+            .map { "booking \($0) has no transfer" }
     }
 }
 
 extension FundingRecord where Body == DepositBody {
     /// Returns the reason why its credit differs from the amount in the record, if it does.
-    fileprivate func brokenCredit(_ file: RecordFile) -> String? {
-        let credits = file.transfers.filter { $0.kind == TransferKind.deposit.name }
+    fileprivate func creditViolation(_ rows: RecordRows) -> String? {
+        let credits = rows.transfers.filter { $0.kind == TransferKind.deposit.name }
         guard state == .succeeded else {
-            return file.transfers.isEmpty ? nil : "it is \(state.rawValue), and money moved"
+            return rows.transfers.isEmpty
+                ? nil : "its state is \(state.rawValue), but it has transfers"
         }
         let account = Account.Key(.user(owner), amount.currency)
         guard credits.count == 1,
             credits[0].entries.contains(where: {
                 $0.account == account && $0.amount == creditedAmount
             })
-        else { return "it is \(state.rawValue), and no transfer credits \(creditedAmount)" }
-        let touchesOtherUsers = file.transfers.flatMap(\.entries).contains {
+        else { return "it does not have exactly one transfer that credits its user" }
+        let touchesOtherUsers = rows.transfers.flatMap(\.entries).contains {
             switch $0.account.owner {
             case .user(let user), .houseOf(_, let user): user != owner
             case .house, .pot: false
             }
         }
-        return touchesOtherUsers ? "it moves another's money" : nil
+        return touchesOtherUsers ? "its transfers move another user's money" : nil
     }
 }
 
 extension FundingRecord where Body == WithdrawalBody {
     /// Returns the reason why its money is not where its state says; `nil` if it is there. If all
     /// records pass, their sums match the house's accounts.
-    fileprivate func misplacedMoney(_ file: RecordFile) -> String? {
-        let sums = file.transfers.flatMap(\.entries).reduce(into: [Account.Owner: Int64]()) {
+    fileprivate func placeViolation(_ rows: RecordRows) -> String? {
+        let sums = rows.transfers.flatMap(\.entries).reduce(into: [Account.Owner: Int64]()) {
             $0[$1.account.owner, default: 0] += $1.amount
         }
         let all = amount.minorUnits
@@ -123,10 +138,14 @@ extension FundingRecord where Body == WithdrawalBody {
         ]
         expected[.house(isMint ? .developmentMint : .stripeBalance)] =
             isBack ? 0 : all - withdrawals - payouts
-        let isRight =
-            sums.keys.allSatisfy { expected[$0] != nil }
-            && expected.allSatisfy { sums[$0.key, default: 0] == $0.value }
-        return isRight ? nil : "it is \(state.rawValue), and its money is elsewhere"
+        if let other = sums.keys.filter({ expected[$0] == nil }).map(\.rawValue).min() {
+            return "it has transfers with entries of \(other)"
+        }
+        let wrong = expected.filter { sums[$0.key, default: 0] != $0.value }
+            .min { $0.key.rawValue < $1.key.rawValue }
+        guard let (account, sum) = wrong else { return nil }
+        return "its state is \(state.rawValue), but its transfers change \(account.rawValue) "
+            + "by \(sums[account, default: 0]), not by \(sum)"
     }
 }
 

@@ -28,7 +28,7 @@ extension PaymentClient {
             } else { call.document.map { isDocument($0, reply.bytes) } ?? false }
         guard isExpected else {
             return counted(
-                .unknown(Outage(.unreadable, underlying: "a reply that is no such document"))
+                .unknown(Outage(.unreadable, underlying: "a reply that is another document"))
             )
         }
         return counted(.success(Self.contestAnswer(reply)))

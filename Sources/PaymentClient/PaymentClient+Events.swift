@@ -12,8 +12,8 @@ extension PaymentClient {
     /// Follows a session until it is final, the connection ends, or the task is cancelled.
     ///
     /// The server sends the full state first. After an interruption, a new call therefore misses
-    /// nothing. There is no rate limit: the session is the till's own, and only one line is
-    /// buffered.
+    /// nothing. The number of events is not limited: they concern only the till's own session, and
+    /// only one line is buffered.
     ///
     /// - Parameter body: Called with each state, in order.
     /// - Returns: `.success` if the server closed the stream; otherwise the reason of the failure.
@@ -56,7 +56,7 @@ extension PaymentClient {
             }
             return .success(())
         } catch is DecodingError {
-            return .unknown(Outage(.unreadable, underlying: "an event of another shape"))
+            return .unknown(Outage(.unreadable, underlying: "an event that cannot be decoded"))
         } catch {
             return .unknown(Self.outage(of: error))
         }

@@ -33,7 +33,7 @@ extension PaymentClient {
         switch answer {
         case .success(let raw):
             guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
-                return .unknown(Outage(.unreadable, underlying: "a reply of another shape"))
+                return .unknown(Outage(.unreadable, underlying: "a reply that cannot be decoded"))
             }
             return .success(reply)
         case .refused(let problem): return .refused(problem)

@@ -5,22 +5,23 @@ extension RecordRule {
     /// The rules that `verify` checks for sessions.
     package static let sessions = RecordRule(
         kind: Session.kind,
-        rule: "every session can be read, and was paid and refunded as it says (sessions)"
-    ) { record, file in
+        rule: "every session can be read, and its transfers match its state (sessions)"
+    ) { record, rows in
         guard let session = try? Session(record) else {
             return "session \(record.id) cannot be read"
         }
-        return session.broken(record, file).map { "session \(record.id): \($0)" }
+        return session.violation(record, rows).map { "session \(record.id): \($0)" }
     }
 }
 
 extension Session {
-    fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
-        if self.record != record { return "its columns do not agree" }
-        guard isNamed(by: file.names.filter { $0.until == nil }.map(\.text)) else {
-            return "its EID is not the one name that stands for it"
+    fileprivate func violation(_ record: Record, _ rows: RecordRows) -> String? {
+        if self.record != record { return "its row differs from what the server writes" }
+        let found = rows.names.filter { $0.until == nil }.map(\.text)
+        guard isNamed(by: found) else {
+            return "its current names are \(found), expected \(names)"
         }
-        return brokenPayment(file) ?? brokenRefunds(file)
+        return paymentViolation(rows) ?? refundViolation(rows)
     }
 
     /// The permanent unique names of the session. A session that is no share has the name of its
@@ -39,31 +40,40 @@ extension Session {
         return texts.isEmpty || texts == [Group.saleName(share.group, payer)]
     }
 
-    private func brokenPayment(_ file: RecordFile) -> String? {
-        let payments = file.transfers.filter { $0.kind == TransferKind.payment.name }
+    private func paymentViolation(_ rows: RecordRows) -> String? {
+        let payments = rows.transfers.filter { $0.kind == TransferKind.payment.name }
         guard case .paid(let payer, _) = state else {
-            return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
+            return payments.isEmpty
+                ? nil : "its state is \(status.rawValue), but it has a payment transfer"
         }
         // The rule of groups checks the payments into a pot.
-        if share?.stake != nil { return payments.isEmpty ? nil : "it was paid twice" }
-        guard payments.count == 1, payments[0].has(paymentLines(from: payer))
-        else { return "no transfer of \(total) from its payer paid it" }
-        guard let answer = file.answer(to: payments[0]),
+        if share?.stake != nil {
+            return payments.isEmpty
+                ? nil : "it was paid into a pot, but also has a payment transfer"
+        }
+        guard payments.count == 1 else {
+            return "it is paid, but has \(payments.count) payment transfers"
+        }
+        guard payments[0].has(paymentLines(from: payer)) else {
+            return "its payment transfer does not pay \(total) from its payer to its payee"
+        }
+        guard let answer = rows.answer(to: payments[0]),
             let outcome = answer.decode(Pay.Outcome.self), answer.key.user == payer,
             answer.key.command == Pay.name,
             outcome.newBalance == payments[0].balance(of: payer),
             outcome.transfer == payments[0].key.id, outcome.tip == tip
-        else { return "its payment is not what its key was answered with" }
+        else { return "its payment transfer does not match its answer" }
         return nil
     }
 
     /// Returns the reason why the refunds are wrong; `nil` if they are right. The step of each
     /// refund contains the sum of refunds up to it, which must fit its amount.
-    private func brokenRefunds(_ file: RecordFile) -> String? {
-        let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
+    private func refundViolation(_ rows: RecordRows) -> String? {
+        let refunds = rows.transfers.filter { $0.kind == TransferKind.refund.name }
             .sorted { $0.key.refunded < $1.key.refunded }
         guard case .paid(let payer, _) = state else {
-            return refunds.isEmpty ? nil : "it is \(status.rawValue), and a transfer refunded it"
+            return refunds.isEmpty
+                ? nil : "its state is \(status.rawValue), but it has a refund transfer"
         }
         var total: Int64 = 0
         for refund in refunds {
@@ -72,20 +82,21 @@ extension Session {
                 return "transfer \(refund.key.step) does not refund \(amount) to its payer"
             }
             total = refund.key.refunded
-            guard let answer = file.answer(to: refund),
+            guard let answer = rows.answer(to: refund),
                 let outcome = answer.decode(RefundPayment.Outcome.self), answer.key.user == payee,
                 answer.key.command == RefundPayment.name, outcome.amount == amount,
                 outcome.tip == tip(inRefund: amount, total: total),
                 outcome.total == total, outcome.transfer == refund.key.id,
                 refund.balance(of: payee).map({ $0 == outcome.newBalance }) ?? true
-            else { return "transfer \(refund.key.step) is not what its key was answered with" }
+            else { return "transfer \(refund.key.step) does not match its answer" }
         }
         let expected = share?.isReturned == true ? refunded - self.total : refunded
-        return total == expected ? nil : "refunded \(refunded), transfers \(total)"
+        return total == expected
+            ? nil : "its refunded amount is \(expected), but its transfers refund \(total)"
     }
 }
 
-extension RecordFile {
+extension RecordRows {
     func answer(to transfer: Transfer) -> Answer? {
         answers.first { $0.transfer == transfer.key }
     }

@@ -2,9 +2,9 @@ package import Glibc
 
 /// A small file that is replaced as a whole. All calls block.
 package enum DurableFile {
-    /// A failure to replace a file. The old file is unchanged, unless the sync of the folder
-    /// failed. In that case the new file is in its place, but a power cut can bring back the old
-    /// one.
+    /// A failed system call. After a failed `replace`, the old file is unchanged, unless the sync
+    /// of the folder failed: the new file is in its place then, but a power cut can bring back the
+    /// old one.
     package struct Failure: Error, Equatable {
         package let operation: String
         package let reason: String
@@ -23,7 +23,7 @@ package enum DurableFile {
         like old: stat? = nil
     ) throws(Failure) {
         let new = path + ".new"
-        // A file left by a crash or created by another user would keep its owner and mode.
+        // A file or link left at this path would make `open` fail (`O_EXCL`).
         unlink(new)
         let descriptor = try call("open") {
             open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -18,7 +18,7 @@ final class CallRateLimiter: Sendable {
         var byEndpoint: [String: CallQueue] = [:]
     }
 
-    /// A queue of calls with a minimum interval. Pure: it reads no clock.
+    /// A queue of calls with a minimum interval. The time is a parameter.
     struct CallQueue {
         let interval: Duration
         private var next: MonotonicTime?

@@ -47,11 +47,11 @@ import Testing
 
     @Test("An advertisement is registered and unregistered before the scan is started")
     mutating func order() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         finish(.register(Self.eid))
         #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
-        planner.unwant(Self.eid)
+        planner.cancelAdvertising(Self.eid)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid))
         #expect(!planner.isOnAir(Self.eid))
@@ -59,14 +59,14 @@ import Testing
 
     @Test("A new advertisement that fails is refused; one that was on the air is retried")
     mutating func failures() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
         guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
             Issue.record("not refused")
             return
         }
         #expect(failure.code == .rejected && !planner.isOnAir(Self.eid))
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         finish(.register(Self.eid))
         planner.linkChanged(.noBlueZ)
         planner.linkChanged(.asking(":1.2"))
@@ -77,12 +77,12 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
     }
 
-    @Test("An EID that was unwanted while the adapter was off is unregistered when it is on again")
-    mutating func unwantedWhileOff() {
-        planner.want(Self.eid)
+    @Test("An EID that was cancelled while the adapter was off is unregistered when it is on again")
+    mutating func cancelledWhileOff() {
+        planner.requestAdvertising(Self.eid)
         finish(.register(Self.eid))
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
-        planner.unwant(Self.eid)
+        planner.cancelAdvertising(Self.eid)
         #expect(!planner.isOnAir(Self.eid), "an adapter that is off sends nothing")
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .unregister(Self.eid))
@@ -94,7 +94,7 @@ import Testing
         "An abandoned registration fails with a timeout, and is unregistered if it completes late"
     )
     mutating func givenUp() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         planner.giveUp(Self.eid)
         guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
@@ -108,7 +108,7 @@ import Testing
 
     @Test("The outcome of an action from an earlier epoch is ignored")
     mutating func epochs() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         let epoch = planner.epoch
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.finished(.register(Self.eid), .success(()), epoch: epoch, now: now)
@@ -131,10 +131,10 @@ import Testing
 
     @Test("An advertisement whose removal fails repeatedly is removed by a new connection")
     mutating func stuckAdvertisement() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         finish(.register(Self.eid))
-        planner.unwant(Self.eid)
+        planner.cancelAdvertising(Self.eid)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid), .failure(RadioFailure(.timedOut)))
         #expect(planner.state.advertising == [Self.eid], "the EID may still be on the air")
@@ -155,7 +155,7 @@ import Testing
 
     @Test("An adapter that was off for a moment advertises and scans again")
     mutating func powerBlink() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         finish(.register(Self.eid))
         #expect(planner.next(now: now) == .startScan(isRestart: false))
@@ -173,12 +173,12 @@ import Testing
 
     @Test("A registration that timed out is removed before it is repeated")
     mutating func unclearRegistration() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         finish(.register(Self.eid), .failure(RadioFailure(.timedOut)))
         #expect(planner.outcome(of: Self.eid) != nil)
         #expect(planner.next(now: now) == .unregister(Self.eid))
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         finish(.unregister(Self.eid))
         #expect(planner.next(now: now) == .register(Self.eid), "the EID is wanted again")
         #expect(planner.outcome(of: Self.eid) == nil, "the second registration has not finished")
@@ -253,10 +253,10 @@ import Testing
             guard let eid = eids.randomElement(using: &random) else { return }
             switch Int.random(in: 0..<7, using: &random) {
             case 0:
-                planner.want(eid)
+                planner.requestAdvertising(eid)
                 wanted.insert(eid)
             case 1:
-                planner.unwant(eid)
+                planner.cancelAdvertising(eid)
                 wanted.remove(eid)
             case 2: planner.linkChanged(.noBlueZ)
             case 3: planner.adaptersChanged([], now: now)

@@ -16,10 +16,10 @@ struct CommandBurstTests {
         let pause = try #require(burst.pollInterval(timings))
         #expect(pause <= .milliseconds(100), "a scan start would be complete by then")
         let nothing = ControllerTraffic(commands: 0, events: 0)
-        #expect(burst.readCounts(nothing, now: now + pause) == .broken(now))
+        #expect(burst.readCounts(nothing, now: now + pause) == .endedWithoutScan(now))
         #expect(burst.pollInterval(timings) == nil)
         now = now + .milliseconds(400)
         #expect(burst.readCounts(ControllerTraffic(commands: 2, events: 4), now: now) == nil)
-        #expect(burst.readCounts(nothing, now: now + pause) == .broken(now))
+        #expect(burst.readCounts(nothing, now: now + pause) == .endedWithoutScan(now))
     }
 }

@@ -93,7 +93,7 @@ import Testing
 
     @Test("A scan that still runs is not restarted before its cycle ends")
     mutating func nothingIsStopped() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         readCounts(commands: 1, after: .milliseconds(100))
         // The lost command belongs to the advertisement, so the scan still runs.
@@ -112,7 +112,7 @@ import Testing
         "An EID is registered again after a failure in an outage, and after each outage"
     )
     mutating func advertisements() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         readCounts(commands: 1, after: .seconds(2))
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
@@ -250,7 +250,7 @@ extension ControllerWatchTests {
         "Without a scan, registrations probe the controller; without an EID too, the problem ends"
     )
     mutating func notScanning() {
-        planner.want(Self.eid)
+        planner.requestAdvertising(Self.eid)
         finish(.register(Self.eid))
         planner.wantScan(false)
         finish(.stopScan)
@@ -262,7 +262,7 @@ extension ControllerWatchTests {
             #expect(planner.next(now: now) == .register(Self.eid))
             finish(.register(Self.eid))
         }
-        planner.unwant(Self.eid)
+        planner.cancelAdvertising(Self.eid)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid))
         #expect(planner.next(now: now) == nil && planner.state.problem != nil)
@@ -310,17 +310,17 @@ extension ControllerWatchTests {
     /// Expects no action until the kernel gives up the lost command, because a scan start would
     /// fail until then.
     private mutating func expectNothingUntilGivenUp() {
-        guard let freeAt = planner.controller.freeAt else {
+        guard let timeoutAt = planner.controller.commandTimeoutAt else {
             Issue.record("no command was lost")
             return
         }
-        #expect(freeAt > now && freeAt - now <= Self.timings.commandLimit)
-        while let due = planner.nextDeadline(now: now), due < freeAt {
+        #expect(timeoutAt > now && timeoutAt - now <= Self.timings.commandLimit)
+        while let due = planner.nextDeadline(now: now), due < timeoutAt {
             #expect(planner.next(now: now) == nil)
             pass(due - now)
         }
-        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == freeAt)
-        pass(freeAt - now)
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == timeoutAt)
+        pass(timeoutAt - now)
     }
 
     /// Leaves the command at the end of a scan cycle unanswered.

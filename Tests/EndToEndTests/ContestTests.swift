@@ -293,6 +293,6 @@ struct ContestTests {
             extra: ["--server", "http://127.0.0.1:\(odd.port)", "--token-file", token]
         )
         let told = try await contest(lost, "list", failing: 70)
-        #expect(told.contains("not a document of contests"), "\(told)")
+        #expect(told.contains("not a valid contest document"), "\(told)")
     }
 }

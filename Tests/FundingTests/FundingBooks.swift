@@ -160,7 +160,8 @@ struct FundingBooks {
         let rules: [RecordRule] = [.deposits, .withdrawals, .payees, .provider]
         for record in books.rows.records.values {
             for rule in rules where rule.kind == record.kind {
-                if let broken = rule.broken(record, books.file(of: record.id)) { return broken }
+                let rows = books.recordRows(of: record.id)
+                if let broken = rule.violation(record, rows) { return broken }
             }
         }
         return nil

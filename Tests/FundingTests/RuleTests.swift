@@ -100,14 +100,14 @@ struct RuleTests {
             body.replacing(/"creditedAt":"[^"]*",/, with: "")
                 .replacing(/"booked":\{[^}]*\}/, with: #""booked":{}"#)
         }
-        expect("is not what it says")
+        expect("belongs to no booking")
     }
 
     @Test("A deposit whose owner was changed is found")
     mutating func thief() throws {
         let thief = try rig.user("thief")
         try change(deposit, owner: thief)
-        expect("no transfer credits")
+        expect("that credits its user")
     }
 
     @Test("A withdrawal marked as paid while its money is at the payee's account is found")
@@ -118,13 +118,13 @@ struct RuleTests {
         #expect(rig.complaint != nil)
         let body = try rig.withdrawal(withdrawal)
         try change(withdrawal) { _ in body.record.body }
-        expect("its money is elsewhere")
+        expect("but its transfers change")
     }
 
     @Test("A withdrawal marked as failed although its money was sent is found")
     mutating func back() throws {
         try change(withdrawal, state: "FAILED")
-        expect("its money is elsewhere")
+        expect("but its transfers change")
     }
 
     @Test(
@@ -133,13 +133,13 @@ struct RuleTests {
     )
     mutating func name(fact: String) throws {
         forget(fact)
-        expect("\(fact) has no name")
+        expect("the name fact:\(fact) is missing")
     }
 
     @Test("A payee whose owner was changed is found")
     mutating func payee() throws {
         let other = try rig.user("other")
         try change(Payee.id(of: payer), owner: other)
-        expect("cannot be read")
+        expect("has an id that is not that of its user")
     }
 }

@@ -132,7 +132,7 @@ extension FundingBooks {
         let rules: [RecordRule] = [.sessions, .groups]
         return rules.lazy.flatMap { rule in
             books.rows.records.values.filter { $0.kind == rule.kind }.lazy
-                .compactMap { rule.broken($0, books.file(of: $0.id)) }
+                .compactMap { rule.violation($0, books.recordRows(of: $0.id)) }
         }.first
     }
 }

@@ -33,11 +33,16 @@ struct RenderingTests {
     }
 
     @Test("The message about an unreadable amount names the mistake")
-    func misreadings() {
-        #expect(Money.misreading("50.005", in: .usd).hasSuffix("in usd: 2 decimals at most."))
-        #expect(Money.misreading("50.5", in: .jpy).hasSuffix("in jpy, which has no decimals."))
-        #expect(Money.misreading("1,000", in: .usd).hasSuffix("written without separators."))
-        #expect(Money.misreading("much", in: .usd) == "'much' is not an amount in usd.")
+    func parseFailures() {
+        func message(_ text: String, in currency: Currency) -> String {
+            Money.parseFailure(for: text, in: currency)
+        }
+        #expect(message("50.005", in: .usd).hasSuffix("in usd: 2 decimals at most."))
+        #expect(message("50.5", in: .jpy).hasSuffix("in jpy, which has no decimals."))
+        let commas = ": write it without commas, and with a point before the decimals."
+        #expect(message("1,000", in: .usd).hasSuffix("in usd" + commas))
+        #expect(message("1,000", in: .jpy).hasSuffix("in jpy: write it without commas."))
+        #expect(message("much", in: .usd) == "'much' is not an amount in usd.")
     }
 
     @Test("The distance of two words is the number of typing mistakes between them")

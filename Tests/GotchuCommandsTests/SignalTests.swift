@@ -147,7 +147,7 @@ struct SignalTests {
         #expect(try await client.wallet().availableCents.value == 9_500)
         let late = try await cancel(second)
         #expect(late.code == 1, "\(late.err)")
-        #expect(late.err.contains("It was paid before it could be cancelled."), "\(late.err)")
+        #expect(late.err.contains("The payment was made before it could be"), "\(late.err)")
     }
 
     @Test(

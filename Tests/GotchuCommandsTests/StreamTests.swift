@@ -118,7 +118,7 @@ struct StreamTests {
         let pay = ["pay", asked.eid, "--yes", "--max", "5"]
         let payment = try await GotchuCtl.run(pay, socket: system.payer)
         #expect(payment.code == 75)
-        #expect(payment.err.contains("It may be paid all the same: see gotchu-ctl history first."))
+        #expect(payment.err.contains("The payment may still be made: see gotchu-ctl history"))
     }
 
     @Test("A watch with --json prints one complete snapshot")

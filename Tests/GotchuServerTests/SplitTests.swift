@@ -99,7 +99,7 @@ struct SplitTests {
         }
         #expect(try await split.resolve(bill.eid).code == "SESSION_PAID")
         #expect(try await split.balances() == [11_500, 9_500, 9_500, 9_500])
-        #expect(try split.database.broken() == [])
+        #expect(try split.database.violations() == [])
     }
 
     @Test("The till's stream reports each locked and paid share", arguments: DatabaseKind.single)
@@ -137,7 +137,7 @@ struct SplitTests {
         )
         #expect(one.integer("amount_cents") == 300, "\(one.text)")
         #expect(try await split.balances() == [10_000, 10_000, 10_000])
-        #expect(try split.database.broken() == [])
+        #expect(try split.database.violations() == [])
     }
 
     @Test(
@@ -168,7 +168,7 @@ struct SplitTests {
         let entries = try #require(history.members["transactions"] as? [[String: Any]])
         #expect(entries.prefix(2).map { $0["type"] as? String } == ["refund", "debit"])
         #expect(entries.first?["session_id"] as? String == bill.sid)
-        #expect(try split.database.broken() == [])
+        #expect(try split.database.violations() == [])
     }
 
     @Test(
@@ -243,7 +243,7 @@ struct SplitTests {
             #expect(after[0] - before[0] == 400 && after.reduce(0, +) == before.reduce(0, +))
             #expect(zip(before, after).dropFirst().count { $0 - $1 == 100 } == 4)
         }
-        #expect(try split.database.broken() == [])
+        #expect(try split.database.violations() == [])
     }
 }
 
@@ -393,5 +393,7 @@ struct SplitWebhookTests {
 
 extension CheckedDatabase {
     /// Returns one row for each rule of `verify` that the database breaks.
-    fileprivate func broken() throws -> [String] { try audit().findings.compactMap(\.broken) }
+    fileprivate func violations() throws -> [String] {
+        try audit().findings.compactMap(\.violation)
+    }
 }

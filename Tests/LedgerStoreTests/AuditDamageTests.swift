@@ -34,7 +34,7 @@ struct AuditDamageTests {
         case sessions, seals
         case owners = "accounts, records, endpoints"
         case refusals = "known reason (answers"
-        case answers = "was answered with (answers"
+        case answers = "transfer or record (answers"
         case answerers = "given to a user (answers"
     }
 
@@ -60,12 +60,16 @@ struct AuditDamageTests {
         Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .users, "user user-0"),
         Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .names, "x, which is"),
         Damage("UPDATE names SET name = 'login:x' WHERE target = 'user-0'", .users, "user user-0"),
-        Damage("DELETE FROM names WHERE target = 'session-1'", .sessions, "session-1: its EID"),
+        Damage(
+            "DELETE FROM names WHERE target = 'session-1'",
+            .sessions,
+            "session-1: its current names"
+        ),
         Damage("UPDATE names SET name = 'x' WHERE target = 'session-1'", .sessions, "session-1"),
         Damage(
             "UPDATE names SET target = 'session-0' WHERE target = 'session-1'",
             .sessions,
-            "session-0: its EID"
+            "session-0: its current names"
         ),
     ]
 
@@ -90,15 +94,15 @@ struct AuditDamageTests {
     ]
 
     private static let transfers = [
-        transfer("kind = 'GIFT'", .transfers, "is GIFT"),
-        transfer("kind = 'REFUND'", .transfers, "no step of"),
-        transfer("step = 'x'", .transfers, "no step of"),
+        transfer("kind = 'GIFT'", .transfers, "unknown kind GIFT"),
+        transfer("kind = 'REFUND'", .transfers, "does not allow this step"),
+        transfer("step = 'x'", .transfers, "does not allow this step"),
         transfer("record = 'x'", .transfers, "session-0 is missing"),
-        transfer("at = 1", .transfers, "not what was sealed"),
+        transfer("at = 1", .transfers, "does not match its stored hash"),
         transfer(
             "hash = (SELECT hash FROM seals WHERE number = 1)",
             .transfers,
-            "not what was sealed"
+            "does not match its stored hash"
         ),
         transfer("chain = 'a'", .seals, "seal"),
         transfer("seal = 1", .seals, "seal 1"),
@@ -107,34 +111,38 @@ struct AuditDamageTests {
             .transfers,
             "paid of session-0 is missing"
         ),
-        Damage("DELETE FROM transfers WHERE step = 'paid'", .answers, "session-0 names a transfer"),
+        Damage(
+            "DELETE FROM transfers WHERE step = 'paid'",
+            .answers,
+            "paid of session-0, which is missing"
+        ),
         Damage(
             "DELETE FROM transfers WHERE step = 'paid'",
             .sessions,
-            "session-0: no transfer of 5"
+            "session-0: it is paid, but has 0 payment transfers"
         ),
-        entry("owner = 'x'", .entries, "entry 2 is missing before it"),
-        entry("currency = 'eur'", .transfers, "sum [-5, 5]"),
+        entry("owner = 'x'", .entries, "expected entry 2, found entry 3"),
+        entry("currency = 'eur'", .transfers, "entries in eur sum to 5"),
         Damage(
             "UPDATE entries SET number = 7 WHERE owner = 'user-1' AND number = 2",
             .entries,
-            "entry 2 is missing"
+            "expected entry 2, found"
         ),
-        entry("record = 'x'", .transfers, "1 entries"),
-        entry("step = 'x'", .transfers, "1 entries"),
-        entry("kind = 'GIFT'", .transfers, "not those of one PAYMENT"),
+        entry("record = 'x'", .transfers, "two entries, and has 1"),
+        entry("step = 'x'", .transfers, "two entries, and has 1"),
+        entry("kind = 'GIFT'", .transfers, "has the kind GIFT"),
         entry("at = 9", .entries, "is older"),
-        entry("amount = 6", .transfers, "2 entries, sum [1]"),
+        entry("amount = 6", .transfers, "entries in usd sum to 1"),
         entry("amount = 6", .entries, "expected 16"),
         entry("balance = 6", .entries, "balance 6, expected 15"),
         entry("earned = 6", .entries, "earned 6, expected 5"),
-        Damage("DELETE FROM entries WHERE step = 'paid'", .transfers, "0 entries"),
-        Damage("DELETE FROM entries WHERE step = 'refund/2'", .entries, "of 3 entries, expected"),
+        Damage("DELETE FROM entries WHERE step = 'paid'", .transfers, "two entries, and has 0"),
+        Damage("DELETE FROM entries WHERE step = 'refund/2'", .entries, "3 entries, expected 2"),
         Damage(
             "INSERT INTO entries VALUES "
                 + "('DEV_MINT', 'usd', 3, 'session-0', 'paid', 'PAYMENT', 1000, 0, -20, 0)",
             .transfers,
-            "does not move money of DEV_MINT"
+            "the entry of DEV_MINT has the amount 0"
         ),
     ]
 
@@ -148,43 +156,43 @@ struct AuditDamageTests {
                 + "outcome, NULL, 'session-9', NULL, request_id, decided_at FROM answers "
                 + "WHERE step = 'paid'",
             .answers,
-            "session-9 has an outcome and names no step"
+            "record session-9, which is missing"
         ),
         payment("user_id = 'x'", .answerers, "user x is missing"),
-        payment("user_id = 'user-0'", .sessions, "its payment is not"),
-        refund("user_id = 'user-1'", .sessions, "refund/2 is not what"),
-        payment("command = 'x'", .sessions, "its payment is not"),
-        refund("command = 'x'", .sessions, "refund/2 is not"),
-        payment("outcome = '{}'", .sessions, "its payment is not"),
+        payment("user_id = 'user-0'", .sessions, "payment transfer does not match"),
+        refund("user_id = 'user-1'", .sessions, "refund/2 does not match"),
+        payment("command = 'x'", .sessions, "payment transfer does not match"),
+        refund("command = 'x'", .sessions, "refund/2 does not match"),
+        payment("outcome = '{}'", .sessions, "payment transfer does not match"),
         payment(
             #"outcome = replace(outcome, 'Balance":5', 'Balance":4')"#,
             .sessions,
-            "session-0: its payment is not"
+            "session-0: its payment transfer does not match"
         ),
         payment(
             #"outcome = replace(outcome, 'fer":"', 'fer":"x')"#,
             .sessions,
-            "its payment is not"
+            "payment transfer does not match"
         ),
         refund(
             #"outcome = replace(outcome, 'Balance":13', 'Balance":1')"#,
             .sessions,
-            "refund/2 is not what its key was answered with"
+            "refund/2 does not match its answer"
         ),
         refund(
             #"outcome = replace(outcome, 'amount":2', 'amount":3')"#,
             .sessions,
-            "refund/2 is not"
+            "refund/2 does not match"
         ),
         refund(
             #"outcome = replace(outcome, 'total":2', 'total":3')"#,
             .sessions,
-            "refund/2 is not"
+            "refund/2 does not match"
         ),
         refund(
             #"outcome = replace(outcome, 'fer":"', 'fer":"x')"#,
             .sessions,
-            "refund/2 is not"
+            "refund/2 does not match"
         ),
         Damage(
             #"UPDATE answers SET refusal = '{"reason":"LOST"}' WHERE refusal IS NOT NULL"#,
@@ -197,35 +205,35 @@ struct AuditDamageTests {
     private static let records = [
         record("id = 'x'", .names, "session-0, which"),
         Damage("DELETE FROM records WHERE id = 'session-0'", .names, "session-0, which"),
-        Damage("DELETE FROM records WHERE id = 'session-0'", .answers, "is about nothing"),
-        record("kind = 'x'", .records, "session-0 is x"),
+        Damage("DELETE FROM records WHERE id = 'session-0'", .answers, "its record is missing"),
+        record("kind = 'x'", .records, "session-0 has the unknown kind x"),
         record("owner = 'x'", .owners, "owner x"),
         record("owner = 'user-1'", .sessions, "cannot be read"),
-        record("owner = 'user-2'", .sessions, "no transfer of 5"),
+        record("owner = 'user-2'", .sessions, "does not pay 5"),
         record("state = 'PAIE'", .sessions, "cannot be read"),
         record("state = 'CANCEL'", .sessions, "cannot be read"),
         record("created_at = 9000000", .sessions, "cannot be read"),
-        record("due_at = 1", .sessions, "columns do not agree"),
+        record("due_at = 1", .sessions, "differs from what the server writes"),
         record("due_at = 1", .due, "session-0"),
         Damage("UPDATE records SET due_at = NULL WHERE id = 'session-1'", .due, "session-1 is due"),
         record("body = '{}'", .sessions, "cannot be read"),
-        body("amount\":5", "amount\":6", "no transfer of 6"),
-        body("usd", "eur", "no transfer of 5"),
+        body("amount\":5", "amount\":6", "does not pay 6"),
+        body("usd", "eur", "does not pay 5"),
         body("user-1", "user-0", "cannot be read"),
-        body("user-1", "user-2", "no transfer of 5"),
+        body("user-1", "user-2", "does not pay 5"),
         body("refunded\":2", "refunded\":6", "cannot be read"),
-        body("refunded\":2", "refunded\":0", "refunded 0, transfers 2"),
+        body("refunded\":2", "refunded\":0", "refunded amount is 0, but its transfers refund 2"),
         body("refunded\":2", "refunded\":-1", "cannot be read"),
-        body("0000000000", "0000000009", "its EID is not the one name"),
+        body("0000000000", "0000000009", "its current names are"),
         Damage(
             "UPDATE names SET until = 1 WHERE target = 'session-0'",
             .sessions,
-            "its EID is not the one name"
+            "its current names are"
         ),
         Damage(
             "INSERT INTO names VALUES ('eid:0000000009', 'session-0', NULL)",
             .sessions,
-            "its EID is not the one name"
+            "its current names are"
         ),
         body("expiresAt\":301000", "expiresAt\":1", "cannot be read"),
     ]
@@ -289,22 +297,34 @@ struct AuditDamageTests {
 
     /// Damage to a session of 5 with a tip of 3. Refunds of 2 and 4 were made; 1 of the 4 is tip.
     private static let tips = [
-        body("tip\":3", "tip\":4", "no transfer of 9"),
+        body("tip\":3", "tip\":4", "does not pay 9"),
         body(",\"tip\":3", "", "cannot be read"),
         body("tip\":3", "tip\":-3", "cannot be read"),
         body("tip\":3", "tip\":100000000", "cannot be read"),
         record(
             "body = replace(replace(body, 'amount\":5', 'amount\":6'), 'tip\":3', 'tip\":2')",
             .sessions,
-            "its payment is not"
+            "payment transfer does not match"
         ),
-        payment(#"outcome = replace(outcome, 'tip":3', 'tip":2')"#, .sessions, "its payment is"),
-        payment(#"outcome = replace(outcome, '"tip":3,', '')"#, .sessions, "its payment is not"),
-        refund(#"outcome = replace(outcome, 'tip":0', 'tip":1')"#, .sessions, "refund/2 is not"),
+        payment(
+            #"outcome = replace(outcome, 'tip":3', 'tip":2')"#,
+            .sessions,
+            "payment transfer does not match"
+        ),
+        payment(
+            #"outcome = replace(outcome, '"tip":3,', '')"#,
+            .sessions,
+            "payment transfer does not match"
+        ),
+        refund(
+            #"outcome = replace(outcome, 'tip":0', 'tip":1')"#,
+            .sessions,
+            "refund/2 does not match"
+        ),
         Damage(
             #"UPDATE answers SET outcome = replace(outcome, 'tip":1', 'tip":0')"#,
             .sessions,
-            "refund/6 is not"
+            "refund/6 does not match"
         ),
     ]
 
@@ -329,8 +349,8 @@ struct AuditDamageTests {
         let audit = try database.audit()
         let finding = audit.findings.first { $0.rule.hasSuffix("\(damage.rule.rawValue))") }
         #expect(
-            finding?.broken?.contains(damage.says) == true,
-            "\(audit.findings.compactMap(\.broken))"
+            finding?.violation?.contains(damage.says) == true,
+            "\(audit.findings.compactMap(\.violation))"
         )
     }
 
@@ -350,7 +370,7 @@ struct AuditDamageTests {
             try database.damage(damage.sql)
         }
         #expect(damaged == Set(Rule.allCases))
-        let broken = try database.audit().findings.filter { $0.broken != nil }.map(\.rule)
+        let broken = try database.audit().findings.filter { $0.violation != nil }.map(\.rule)
         for rule in damaged {
             #expect(broken.contains { $0.hasSuffix("\(rule.rawValue))") }, "\(rule)")
         }

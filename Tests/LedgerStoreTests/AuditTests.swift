@@ -65,13 +65,13 @@ struct AuditTests {
         let removal =
             kind == .sqlite ? "DROP TRIGGER entries_stay" : "DROP RULE entries_stay ON entries"
         try database.execute("\(removal);\n\(instead)")
-        let broken = try database.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.violation)
         #expect(broken.count == 1)
-        #expect(broken.first?.hasSuffix("entries_stay is missing") == true)
+        #expect(broken.first?.hasSuffix("entries_stay is missing or changed") == true)
     }
 
     @Test(
-        "The audit finds a table without its key, which may hold a row twice",
+        "The audit finds a table without the unique index that prevents duplicate rows",
         arguments: [
             ("users", "id"), ("names", "name"), ("accounts", "owner, currency"),
             ("records", "id"), ("due", "owner, record"), ("transfers", "record, step"),
@@ -115,8 +115,8 @@ struct AuditTests {
                 """
             )
         }
-        let broken = try database.audit().findings.compactMap(\.broken)
-        #expect(broken == ["table \(table.name) may hold \(table.key) twice"])
+        let broken = try database.audit().findings.compactMap(\.violation)
+        #expect(broken == ["table \(table.name) has no unique index on \(table.key)"])
     }
 
     @Test("The audit checks the same rules on SQLite and PostgreSQL")
@@ -147,7 +147,7 @@ struct AuditTests {
             records: TestDatabase.records
         )
         #expect(audit.findings.count == 1)
-        #expect(audit.findings[0].broken != nil)
+        #expect(audit.findings[0].violation != nil)
     }
 
     @Test("The audit counts the rows that it checked", arguments: StoreKind.all)

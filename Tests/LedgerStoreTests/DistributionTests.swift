@@ -116,7 +116,7 @@ struct DistributionTests {
             }
             for _ in 0..<10 {
                 let audit = try database.audit()
-                #expect(audit.isClean, "\(audit.findings.compactMap(\.broken))")
+                #expect(audit.isClean, "\(audit.findings.compactMap(\.violation))")
             }
             load.cancel()
             #expect(try await load.value > 5)
@@ -136,14 +136,14 @@ struct DistributionTests {
         #expect(try database.audit().isClean)
     }
 
-    @Test("The audit finds a shard that may hold a row twice")
+    @Test("The audit finds a shard without its primary key")
     func shardWithoutKey() async throws {
         let database = try await SampleLedger.database(.distributed)
         let (worker, shard) = try Self.shard(of: "entries", of: database)
         let key = "entries_pkey\(shard.dropFirst("entries".count))"
         try worker.connection.execute("ALTER TABLE \(shard) DROP CONSTRAINT \(key)")
-        let broken = try database.audit().findings.compactMap(\.broken)
-        #expect(broken.map { $0.hasSuffix("of entries may hold a row twice") } == [true])
+        let broken = try database.audit().findings.compactMap(\.violation)
+        #expect(broken.map { $0.hasSuffix("of entries has no valid primary key") } == [true])
     }
 
     @Test("Only the owner of the tables can audit a cluster")

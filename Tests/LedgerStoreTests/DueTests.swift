@@ -137,17 +137,19 @@ struct DueTests {
         }
     }
 
+    private static let absent = "session-1 is not in the due table with its own values"
+
     @Test(
         "The audit checks the due records, and the documented script repairs them",
         arguments: [
-            ("DELETE FROM due", "session-1 is not due as it says"),
+            ("DELETE FROM due", absent),
             (
                 "INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1, NULL)",
-                "session-0 is due, and does not say so"
+                "session-0 is in the due table with other values"
             ),
-            ("UPDATE due SET due_at = due_at + 1", "session-1 is not due as it says"),
-            ("UPDATE due SET owner = 'user-1'", "session-1 is not due as it says"),
-            ("UPDATE due SET kind = 'gift'", "session-1 is not due as it says"),
+            ("UPDATE due SET due_at = due_at + 1", absent),
+            ("UPDATE due SET owner = 'user-1'", absent),
+            ("UPDATE due SET kind = 'gift'", absent),
         ],
         StoreKind.single
     )
@@ -155,8 +157,8 @@ struct DueTests {
         let database = try await SampleLedger.database(kind)
         #expect(try database.audit().isClean)
         try database.execute(damage.sql)
-        let broken = try database.audit().findings.filter { $0.broken != nil }
-        #expect(broken.map(\.broken) == ["record " + damage.says])
+        let broken = try database.audit().findings.filter { $0.violation != nil }
+        #expect(broken.map(\.violation) == ["record " + damage.says])
         #expect(broken.first?.rule.hasSuffix("(due)") == true)
         guard kind == .postgresql else { return }
         try database.execute(try Self.repair())

@@ -37,6 +37,6 @@ struct FundingStoreTests {
             kinds: TransferKind.funding,
             records: [.deposits, .withdrawals, .payees, .provider]
         )
-        #expect(audit.isClean, "\(audit.findings.compactMap(\.broken))")
+        #expect(audit.isClean, "\(audit.findings.compactMap(\.violation))")
     }
 }

@@ -31,8 +31,8 @@ struct LostAnswerTests {
             #expect(other.isAccepted)
             #expect(try await store.balance(of: payer) == 86)
         }
-        let broken = try database.audit().findings.filter { $0.broken != nil }
-        #expect(broken.map(\.rule).contains { $0.hasPrefix("every transfer that a key ordered") })
+        let broken = try database.audit().findings.filter { $0.violation != nil }
+        #expect(broken.map(\.rule).contains { $0.hasPrefix("every transfer made with a key") })
     }
 
     @Test(

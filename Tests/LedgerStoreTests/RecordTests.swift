@@ -24,7 +24,7 @@ struct RecordTests {
         #expect(others.map(\.record.id) == (1...3).map { OpenBox.child($0, of: 1) })
         #expect(others.map(\.record.state) == ["OPEN", "OPEN", "OPEN"])
         #expect(try await store.children(of: OpenBox.id(7), after: 0, limit: 9) == [])
-        #expect(try database.audit().findings.compactMap(\.broken) == [])
+        #expect(try database.audit().findings.compactMap(\.violation) == [])
     }
 
     @Test(
@@ -43,7 +43,7 @@ struct RecordTests {
             ),
             (
                 "INSERT INTO accounts VALUES ('pot:box-9', 'usd', 0, 0, 0, 1)",
-                ["record box-9 is missing, and has a pot"]
+                ["record box-9 has a pot, but is missing"]
             ),
             (
                 "INSERT INTO accounts VALUES ('OWED:user-9', 'usd', 0, 0, 0, 1)",
@@ -55,7 +55,7 @@ struct RecordTests {
             let store = try database.open()
             for number in 0..<2 { _ = try await store.commit(OpenBox(number: number, children: 3)) }
             try database.execute(sql)
-            #expect(try database.audit().findings.compactMap(\.broken) == broken, "\(sql)")
+            #expect(try database.audit().findings.compactMap(\.violation) == broken, "\(sql)")
         }
     }
 

@@ -45,13 +45,13 @@ struct SealPinTests {
         #expect(try database.audit().isClean)
         #expect(try database.audit(pins: [pin]).isClean)
         #expect(
-            try database.audit(pins: [newest]).findings.compactMap(\.broken)
+            try database.audit(pins: [newest]).findings.compactMap(\.violation)
                 == ["seal 1 of chain \(Self.later) is missing"]
         )
         let other = try #require(SealPin("\(pin.chain):2:\(pin.hash)"))
         #expect(
-            try database.audit(pins: [other]).findings.compactMap(\.broken)
-                == ["seal 2 of chain \(pin.chain) is another one"]
+            try database.audit(pins: [other]).findings.compactMap(\.violation)
+                == ["seal 2 of chain \(pin.chain) has another hash"]
         )
     }
 
@@ -90,7 +90,7 @@ struct SealPinTests {
             let other = try #require(SealPin("\(head.chain):9:\(head.hash)"))
             for pins in [[head, other], [other, head]] {
                 #expect(
-                    try database.audit(pins: pins).findings.compactMap(\.broken)
+                    try database.audit(pins: pins).findings.compactMap(\.violation)
                         == ["seal 9 of chain \(head.chain) is missing"]
                 )
             }

@@ -29,7 +29,7 @@ struct SealTests {
         // A commit without transfers is not sealed.
         try await store.commit(.unlock(session: 1, user: 1))
         #expect(try database.texts(Self.rows).count == 3)
-        let seals = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        let seals = try database.audit().findings.first { $0.rule.hasPrefix("every seal matches") }
         #expect(seals?.count == 3)
         let covered = try database.texts(
             "SELECT seal || ' ' || record || ' ' || step FROM transfers ORDER BY seal, record"
@@ -174,10 +174,10 @@ struct SealTests {
                     """,
                 says: "seal 1 of"
             ),
-            Damage(sql: "UPDATE seals SET chain = 'a'", says: "seal 1 of chain a does not fit"),
+            Damage(sql: "UPDATE seals SET chain = 'a'", says: "seal 1 of chain a does not match"),
             Damage(
                 sql: "UPDATE seals SET chain = 'a'; UPDATE transfers SET chain = 'a'",
-                says: "seal 1 of chain a does not fit"
+                says: "seal 1 of chain a does not match"
             ),
             Damage(
                 sql: """
@@ -211,8 +211,9 @@ struct SealTests {
     func damaged(damage: Damage, kind: StoreKind) async throws {
         let database = try await SampleLedger.database(kind)
         try database.damage(damage.sql)
-        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
-        #expect(finding?.broken?.hasPrefix(damage.says) == true, "\(finding?.broken ?? "nothing")")
+        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal matches") }
+        let found = finding?.violation ?? "nothing"
+        #expect(found.hasPrefix(damage.says), "\(found)")
     }
 
     @Test(
@@ -238,9 +239,10 @@ struct SealTests {
         let database = try await SampleLedger.database(kind)
         try database.damage(sql.replacing("number = number + 1", with: "number = number + 90"))
         let finding = try database.audit().findings.first {
-            $0.rule.hasPrefix("every transfer is one")
+            $0.rule.hasSuffix("(transfers)")
         }
-        #expect(finding?.broken?.hasSuffix("is not what was sealed") == true, "\(finding as Any)")
+        let found = finding?.violation ?? "nothing"
+        #expect(found.hasSuffix("does not match its stored hash"), "\(found)")
     }
 
     @Test(
@@ -259,12 +261,10 @@ struct SealTests {
             UPDATE transfers SET hash = \(hash) WHERE record = 'user-1'
             """
         )
-        let broken = try database.audit().findings.filter { $0.broken != nil }
-        #expect(
-            broken.map(\.broken) == [
-                "seal 1 of chain \(SampleLedger.chain) does not fit its transfers"
-            ]
-        )
+        let broken = try database.audit().findings.filter { $0.violation != nil }
+        let seal = "seal 1 of chain \(SampleLedger.chain)"
+        let expected = "\(seal) does not match its transfers or the seal before it"
+        #expect(broken.map(\.violation) == [expected])
     }
 
     /// Returns the hash that the second opening of the sample ledger would have at another time.
@@ -314,7 +314,7 @@ struct SealTests {
             DELETE FROM transfers WHERE chain = '\(SampleLedger.chain)'
             """
         )
-        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
-        #expect(finding?.broken == "a chain begins behind a seal that is missing")
+        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal matches") }
+        #expect(finding?.violation == "a chain continues a seal that is missing")
     }
 }

@@ -44,7 +44,7 @@ struct TheftTests {
                 step: "opening/2",
                 from: mint,
                 to: payee,
-                says: "is no step of OPENING"
+                says: "the kind OPENING does not allow this step"
             ),
             Theft(
                 kind: "OPENING",
@@ -52,7 +52,7 @@ struct TheftTests {
                 step: "opening",
                 from: payer,
                 to: payee,
-                says: "OPENING does not move money of user-1"
+                says: "the kind OPENING may not debit user-1"
             ),
             Theft(
                 kind: "OPENING",
@@ -60,7 +60,7 @@ struct TheftTests {
                 step: "opening",
                 from: payer,
                 to: thief,
-                says: "OPENING does not move money of user-1"
+                says: "the kind OPENING may not debit user-1"
             ),
             Theft(
                 kind: "OPENING",
@@ -68,7 +68,7 @@ struct TheftTests {
                 step: "opening",
                 from: mint,
                 to: payee,
-                says: "opens no account"
+                says: "is not the first credit of user theft"
             ),
             Theft(
                 kind: "OPENING",
@@ -76,7 +76,7 @@ struct TheftTests {
                 step: "opening",
                 from: mint,
                 to: payee,
-                says: "opens no account"
+                says: "is not the first credit of user thief"
             ),
             Theft(
                 kind: "GIFT",
@@ -84,7 +84,7 @@ struct TheftTests {
                 step: "gift",
                 from: payer,
                 to: payee,
-                says: "is GIFT, which is no kind"
+                says: "has the unknown kind GIFT"
             ),
             Theft(
                 kind: "PAYMENT",
@@ -101,7 +101,7 @@ struct TheftTests {
                 from: payer,
                 to: thief,
                 answer: ("user-1", "pay"),
-                says: "is about nothing"
+                says: "its record is missing"
             ),
             Theft(
                 kind: "PAYMENT",
@@ -110,7 +110,7 @@ struct TheftTests {
                 from: payer,
                 to: thief,
                 answer: ("user-1", "pay"),
-                says: "is about nothing"
+                says: "its record is missing"
             ),
             Theft(
                 kind: "PAYMENT",
@@ -119,7 +119,7 @@ struct TheftTests {
                 from: payer,
                 to: payee,
                 answer: ("user-1", "pay"),
-                says: "a transfer paid it"
+                says: "but it has a payment transfer"
             ),
             Theft(
                 kind: "REFUND",
@@ -128,7 +128,7 @@ struct TheftTests {
                 from: payee,
                 to: payer,
                 answer: ("user-0", "refund"),
-                says: "a transfer refunded it"
+                says: "but it has a refund transfer"
             ),
             Theft(
                 kind: "REFUND",
@@ -137,7 +137,7 @@ struct TheftTests {
                 from: payee,
                 to: payer,
                 answer: ("user-0", "refund"),
-                says: "refunded 2, transfers 7"
+                says: "its refunded amount is 2, but its transfers refund 7"
             ),
             Theft(
                 kind: "REFUND",
@@ -155,7 +155,7 @@ struct TheftTests {
         let database = try await SampleLedger.database(store)
         try database.execute(try Self.script(theft, in: store))
         // All sums and seals are valid, so only one rule finds the theft.
-        let broken = try database.audit().findings.compactMap(\.broken)
+        let broken = try database.audit().findings.compactMap(\.violation)
         #expect(broken.count == 1, "\(broken)")
         #expect(broken.first?.contains(theft.says) == true, "\(broken)")
     }

@@ -156,8 +156,8 @@ package struct MemoryBooks: Equatable, Sendable {
     }
 
     /// Returns a record with its transfers, answers, names and children.
-    package func file(of record: RecordID) -> RecordFile {
-        RecordFile(
+    package func recordRows(of record: RecordID) -> RecordRows {
+        RecordRows(
             record: rows.records[record],
             transfers: transfers.values.filter { $0.key.record == record }
                 .sorted { $0.key.step < $1.key.step },

@@ -1,8 +1,8 @@
 import GotchuCore
 import Radio
 
-/// The advertisements that are or were wanted, the stage of each, and the next to register or
-/// unregister. Reads no clock.
+/// The advertisements that are or were requested, the stage of each, and the next to register or
+/// unregister. The time is a parameter.
 struct AdvertisingPlan: Sendable {
     private var advertisements: [EID: PlannedAdvertisement] = [:]
     /// The failures of new advertisements. Each is kept until its caller reads the outcome.
@@ -15,51 +15,53 @@ struct AdvertisingPlan: Sendable {
 
     // MARK: Requests
 
-    mutating func want(_ eid: EID) {
+    mutating func requestAdvertising(_ eid: EID) {
         refusals[eid] = nil
         var advertisement =
             advertisements[eid] ?? PlannedAdvertisement(retry: Retry(timings: timings))
-        // An advertisement that is being removed must be registered again.
-        if !advertisement.isWanted, advertisement.stage != .on { advertisement.isNew = true }
-        advertisement.isWanted = true
+        // Unless it is still on the air, the caller waits for a registration again.
+        if !advertisement.isRequested, advertisement.stage != .on {
+            advertisement.isStartPending = true
+        }
+        advertisement.isRequested = true
         advertisement.retry = Retry(timings: timings)
         advertisements[eid] = advertisement
     }
 
-    mutating func unwant(_ eid: EID) {
+    mutating func cancelAdvertising(_ eid: EID) {
         guard let advertisement = advertisements[eid], advertisement.stage != .off else {
             advertisements[eid] = nil
             return
         }
-        advertisements[eid]?.isWanted = false
-        advertisements[eid]?.isNew = false
+        advertisements[eid]?.isRequested = false
+        advertisements[eid]?.isStartPending = false
         advertisements[eid]?.retry = Retry(timings: timings)
     }
 
-    /// Returns the outcome of a wanted advertisement; `nil` while it is pending.
+    /// Returns the outcome of a requested advertisement; `nil` while it is pending.
     mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
         if let failure = refusals.removeValue(forKey: eid) { return .failure(failure) }
-        guard let advertisement = advertisements[eid], advertisement.isWanted else {
+        guard let advertisement = advertisements[eid], advertisement.isRequested else {
             return .failure(RadioFailure(.rejected, underlying: "stopped meanwhile"))
         }
-        return advertisement.isNew ? nil : .success(())
+        return advertisement.isStartPending ? nil : .success(())
     }
 
     /// Refuses a new advertisement that bluetoothd has not registered in time.
     mutating func giveUp(_ eid: EID) {
-        guard advertisements[eid]?.isNew == true else { return }
+        guard advertisements[eid]?.isStartPending == true else { return }
         refuse(eid, RadioFailure(.timedOut))
     }
 
     /// Refuses every new advertisement, because nothing can be registered now.
     mutating func refuseNew(_ failure: RadioFailure) {
-        for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, failure) }
+        for eid in advertisements.filter(\.value.isStartPending).keys { refuse(eid, failure) }
     }
 
     /// Stores the failure for the caller. If bluetoothd may have registered the advertisement, it
     /// is removed.
     private mutating func refuse(_ eid: EID, _ failure: RadioFailure) {
-        unwant(eid)
+        cancelAdvertising(eid)
         refusals[eid] = failure
     }
 
@@ -67,7 +69,7 @@ struct AdvertisingPlan: Sendable {
 
     /// Handles the loss of bluetoothd or of the connection to it: all registrations are gone.
     mutating func bluetoothdLeft() {
-        advertisements = advertisements.filter(\.value.isWanted)
+        advertisements = advertisements.filter(\.value.isRequested)
         for eid in advertisements.keys {
             advertisements[eid]?.stage = .off
             advertisements[eid]?.retry = Retry(timings: timings)
@@ -75,11 +77,11 @@ struct AdvertisingPlan: Sendable {
     }
 
     /// Handles a change of adapter, or the adapter being switched on or off. bluetoothd keeps some
-    /// registrations while the adapter is off. Those no longer wanted are removed when it is on
+    /// registrations while the adapter is off. Those no longer requested are removed when it is on
     /// again.
     mutating func adapterChanged() {
         for (eid, advertisement) in advertisements {
-            if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
+            if advertisement.stage != .off { advertisements[eid]?.stage = .unknown }
             advertisements[eid]?.retry = Retry(timings: timings)
         }
     }
@@ -93,7 +95,7 @@ struct AdvertisingPlan: Sendable {
     @discardableResult
     mutating func renew() -> Bool {
         for (eid, advertisement) in advertisements {
-            if advertisement.stage == .on { advertisements[eid]?.stage = .unclear }
+            if advertisement.stage == .on { advertisements[eid]?.stage = .unknown }
             advertisements[eid]?.retry = Retry(timings: timings)
         }
         return !advertisements.isEmpty
@@ -103,7 +105,7 @@ struct AdvertisingPlan: Sendable {
     mutating func released(_ eid: EID) {
         guard let advertisement = advertisements[eid] else { return }
         switch advertisement.stage {
-        case .on, .unclear: wentOff(eid)
+        case .on, .unknown: markUnregistered(eid)
         // The reply to our own call decides.
         case .off, .registering, .unregistering: break
         }
@@ -121,16 +123,17 @@ struct AdvertisingPlan: Sendable {
         switch result {
         case .success:
             advertisements[eid]?.stage = .on
-            advertisements[eid]?.isNew = false
+            advertisements[eid]?.isStartPending = false
             advertisements[eid]?.retry = Retry(timings: timings)
         case .failure(let failure):
-            let isUnclear =
-                failure.code == .timedOut || advertisement.stage == .registering(isAgain: true)
-            advertisements[eid]?.stage = isUnclear ? .unclear : .off
+            let isUnknown =
+                failure.code == .timedOut
+                || advertisement.stage == .registering(mayAlreadyExist: true)
+            advertisements[eid]?.stage = isUnknown ? .unknown : .off
             advertisements[eid]?.retry.failed(now: now, didTimeOut: failure.code == .timedOut)
-            if !advertisement.isWanted {
-                unwant(eid)
-            } else if advertisement.isNew, !isRetryable {
+            if !advertisement.isRequested {
+                cancelAdvertising(eid)
+            } else if advertisement.isStartPending, !isRetryable {
                 refuse(eid, failure)
             }
         }
@@ -145,15 +148,15 @@ struct AdvertisingPlan: Sendable {
         switch result {
         case .failure(let failure) where failure.code != .noBlueZ:
             // It may still be on the air and must be removed.
-            advertisements[eid]?.stage = .unclear
+            advertisements[eid]?.stage = .unknown
             advertisements[eid]?.retry.failed(now: now, didTimeOut: failure.code == .timedOut)
         // If the adapter or bluetoothd is gone, so is the advertisement.
-        case .success, .failure: wentOff(eid)
+        case .success, .failure: markUnregistered(eid)
         }
     }
 
-    private mutating func wentOff(_ eid: EID) {
-        if advertisements[eid]?.isWanted == true {
+    private mutating func markUnregistered(_ eid: EID) {
+        if advertisements[eid]?.isRequested == true {
             advertisements[eid]?.stage = .off
         } else {
             advertisements[eid] = nil
@@ -167,17 +170,18 @@ struct AdvertisingPlan: Sendable {
     mutating func next(now: MonotonicTime) -> BlueZPlanner.Action? {
         let due = advertisements.filter { $0.value.needsAction && $0.value.retry.isDue(now: now) }
             .sorted { $0.key < $1.key }
-        if let (eid, _) = due.first(where: { !$0.value.isWanted }) {
+        if let (eid, _) = due.first(where: { !$0.value.isRequested }) {
             advertisements[eid]?.stage = .unregistering
             return .unregister(eid)
         }
         guard let (eid, advertisement) = due.first else { return nil }
-        advertisements[eid]?.stage = .registering(isAgain: advertisement.stage == .unclear)
+        advertisements[eid]?.stage = .registering(mayAlreadyExist: advertisement.stage == .unknown)
         return .register(eid)
     }
 
-    /// The times at which pending registrations and removals are due; `next` must be called then.
-    var wakes: [MonotonicTime?] {
+    /// The times at which registrations and removals are due; `nil` for one that is due now. `next`
+    /// must be called then.
+    var deadlines: [MonotonicTime?] {
         advertisements.values.filter(\.needsAction).map(\.retry.due)
     }
 
@@ -191,16 +195,16 @@ struct AdvertisingPlan: Sendable {
         advertisements.values.contains { advertisement in
             switch advertisement.stage {
             case .registering, .unregistering: true
-            case .off, .unclear, .on: false
+            case .off, .unknown, .on: false
             }
         }
     }
 
-    /// Returns true if the removal of an unwanted advertisement failed at least this many times in
+    /// Returns true if the removal of a cancelled advertisement failed at least this many times in
     /// a row.
     func isStuck(after failures: Int) -> Bool {
         advertisements.values.contains { advertisement in
-            !advertisement.isWanted && advertisement.needsAction
+            !advertisement.isRequested && advertisement.needsAction
                 && advertisement.retry.failures >= failures
         }
     }
@@ -212,31 +216,31 @@ struct AdvertisingPlan: Sendable {
                 switch advertisement.stage {
                 case .off, .registering: false
                 case .on, .unregistering: true
-                case .unclear: !advertisement.isWanted && isPowered
+                case .unknown: !advertisement.isRequested && isPowered
                 }
             }.keys
         )
     }
 }
 
-/// An advertisement that is or was wanted, and its stage.
+/// An advertisement that is or was requested, and its stage.
 private struct PlannedAdvertisement: Sendable {
-    var isWanted = true
+    var isRequested = true
     var stage = Stage.off
-    /// A Boolean that is true while a caller waits for it to be on the air for the first time. A
-    /// failure that is not retried ends the wait.
-    var isNew = true
+    /// A Boolean that is true while a caller waits for it to be on the air. A failure that is not
+    /// retried ends the wait.
+    var isStartPending = true
     var retry: Retry
 
     enum Stage: Equatable, Sendable {
         /// bluetoothd does not have it.
         case off
         /// bluetoothd may have it: for example, the adapter went off, or a call timed out.
-        case unclear
+        case unknown
         /// It is being registered; if it is stopped now, it is removed once the call has ended.
         ///
-        /// - Parameter isAgain: True if bluetoothd may have an earlier registration.
-        case registering(isAgain: Bool)
+        /// - Parameter mayAlreadyExist: True if bluetoothd may have an earlier registration.
+        case registering(mayAlreadyExist: Bool)
         case on
         case unregistering
     }
@@ -244,9 +248,9 @@ private struct PlannedAdvertisement: Sendable {
     /// A Boolean that is true if it must be registered or removed.
     var needsAction: Bool {
         switch stage {
-        case .off: isWanted
-        case .unclear: true
-        case .on: !isWanted
+        case .off: isRequested
+        case .unknown: true
+        case .on: !isRequested
         case .registering, .unregistering: false
         }
     }

@@ -5,7 +5,7 @@ import Radio
 /// The planner for BlueZ: compares the wanted state with the actual one and decides the next
 /// action.
 ///
-/// Reads no clock and performs no I/O: events and the time go in, actions come out one at a time.
+/// Performs no I/O: events and the time are parameters, and actions are returned one at a time.
 /// Each of its parts decides one matter. The planner reports events to them and queries them in
 /// order of priority. A new `epoch` begins when bluetoothd or the adapter changes. The result of an
 /// action of an earlier epoch is ignored, except that of a power cycle.
@@ -56,14 +56,14 @@ struct BlueZPlanner: Sendable {
 
     // MARK: Requests
 
-    mutating func want(_ eid: EID) {
-        advertising.want(eid)
+    mutating func requestAdvertising(_ eid: EID) {
+        advertising.requestAdvertising(eid)
         refuseNewIfBlocked()
     }
 
-    mutating func unwant(_ eid: EID) { advertising.unwant(eid) }
+    mutating func cancelAdvertising(_ eid: EID) { advertising.cancelAdvertising(eid) }
 
-    /// Returns the outcome of a wanted advertisement; `nil` while it is pending.
+    /// Returns the outcome of a requested advertisement; `nil` while it is pending.
     mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
         advertising.outcome(of: eid)
     }
@@ -227,10 +227,10 @@ struct BlueZPlanner: Sendable {
             now: now
         )
         switch finding {
-        case .began where ladder.reason?.isDisprovedByStart == true: ladder.proved()
+        case .scanStarted where ladder.reason?.isDisprovedByStart == true: ladder.proved()
         // The rung did not help; the time of the next attempt is already set.
-        case .broken where ladder.reason == .startLost: ladder.proved()
-        case .began, .broken, nil: break
+        case .endedWithoutScan where ladder.reason == .startLost: ladder.proved()
+        case .scanStarted, .endedWithoutScan, nil: break
         }
         switch change {
         case .stoppedAnswering: break
@@ -252,8 +252,8 @@ struct BlueZPlanner: Sendable {
     /// Returns true if the kernel may still wait for the answer to a lost command. Every start
     /// fails during that time.
     private func isKernelWaiting(now: MonotonicTime) -> Bool {
-        let freeAt = controller.isScanUncertain ? controller.freeAt : scan.lossDue
-        return freeAt.map { $0 > now } ?? false
+        let end = controller.isScanUncertain ? controller.commandTimeoutAt : scan.lossDue
+        return end.map { $0 > now } ?? false
     }
 
     /// The earliest time at which missing commands after the last recovery step show a failure;
@@ -282,16 +282,16 @@ extension BlueZPlanner {
     /// Returns the time at which `next` may have an action without any event; it has none now.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
         guard let adapter = link.usable else { return nil }
-        guard adapter.isPowered else { return power.wake }
+        guard adapter.isPowered else { return power.nextDeadline }
         var deadlines = [ladder.due]
-        if adapter.canAdvertise { deadlines += advertising.wakes }
+        if adapter.canAdvertise { deadlines += advertising.deadlines }
         if controller.isUnresponsive {
-            deadlines.append(scan.isWanted ? controller.wake : controller.probeDue)
+            deadlines.append(scan.isWanted ? controller.nextDeadline : controller.probeDue)
         } else {
-            deadlines += scan.wakes(now: now)
+            deadlines += scan.deadlines(now: now)
             if scan.isOn {
                 deadlines.append(silenceLimit)
-                if controller.isScanUncertain { deadlines.append(controller.freeAt) }
+                if controller.isScanUncertain { deadlines.append(controller.commandTimeoutAt) }
             }
         }
         // Deadlines in the past have been handled.

@@ -3,7 +3,7 @@ import GotchuCore
 import Radio
 
 /// The recovery from a controller that leaves commands unanswered and may have lost the scan as a
-/// result. Reads no clock.
+/// result. The time is a parameter.
 struct ControllerRecovery: Sendable {
     /// The number of frequent attempts while the controller is unresponsive; later ones are rarer.
     private static let eagerAttempts = 20
@@ -52,7 +52,7 @@ struct ControllerRecovery: Sendable {
     var counts: ControllerTraffic? { watch.last }
 
     /// The time by which the kernel has given up the lost command.
-    var freeAt: MonotonicTime? { watch.freeAt }
+    var commandTimeoutAt: MonotonicTime? { watch.commandTimeoutAt }
 
     /// The pause before the counts are read again.
     var pollInterval: Duration { watch.interval }
@@ -149,7 +149,7 @@ struct ControllerRecovery: Sendable {
         canPowerCycle: Bool,
         now: MonotonicTime
     ) -> RecoveryRung? {
-        guard let due = wake, due <= now else { return nil }
+        guard let due = nextDeadline, due <= now else { return nil }
         // If the kernel sent no command, it waits for the end of a scan: the stop command was lost.
         isAttemptIgnored =
             lastAttempt.map { attempt in
@@ -163,7 +163,7 @@ struct ControllerRecovery: Sendable {
     }
 
     /// The time at which `next` may return a recovery step.
-    var wake: MonotonicTime? {
+    var nextDeadline: MonotonicTime? {
         guard let since = watch.unresponsiveSince, let lastCommand = watch.lastCommand else {
             return nil
         }

@@ -1,7 +1,8 @@
 import BlueZ
 import GotchuCore
 
-/// Decides from the kernel's counts whether the controller answers its host. Reads no clock.
+/// Decides from the kernel's counts whether the controller answers its host. The time is a
+/// parameter.
 ///
 /// The firmware of cheap adapters sometimes stops for seconds. The kernel gives up each command
 /// after 2 s, and the operation that needs it fails: the scan's next cycle does not begin.
@@ -10,8 +11,8 @@ struct ControllerWatch: Sendable {
     enum Change: Equatable, Sendable {
         /// Commands are left unanswered.
         case stoppedAnswering
-        /// It answers again. Also reported if it left a command unanswered without having been
-        /// unresponsive.
+        /// The controller sends events again after it was unresponsive; or it left a command
+        /// unanswered, but still sends events.
         case answersAgain
     }
 
@@ -27,7 +28,7 @@ struct ControllerWatch: Sendable {
     private(set) var lastCommand: MonotonicTime?
     /// The time by which the kernel has given up the lost command. A scan start before that fails,
     /// and bluetoothd then waits for 10 s.
-    private(set) var freeAt: MonotonicTime?
+    private(set) var commandTimeoutAt: MonotonicTime?
 
     init(timings: RecoveryTimings) {
         self.timings = timings
@@ -58,7 +59,7 @@ struct ControllerWatch: Sendable {
         if isUnresponsive {
             if commands > events { lastCommand = now }
             guard events > 0 else { return nil }
-            return answers(lastCommand, now: now)
+            return recordRecovery(lostCommandAt: lastCommand, now: now)
         }
         guard let (since, before) = suspicion else {
             if commands > events { suspicion = (now, last) }
@@ -75,15 +76,16 @@ struct ControllerWatch: Sendable {
             lastCommand = commands > 0 ? now : since
             return .stoppedAnswering
         }
-        // Some answers arrived, no further command was sent, and an answer is still missing.
-        return commands == 0 ? answers(since, now: now) : nil
+        // The controller still sends events, but an answer is missing. If no command was sent since
+        // the last reading, the answer cannot arrive any more: the command was lost.
+        return commands == 0 ? recordRecovery(lostCommandAt: since, now: now) : nil
     }
 
-    private mutating func answers(
-        _ lostCommand: MonotonicTime?,
+    private mutating func recordRecovery(
+        lostCommandAt lostCommand: MonotonicTime?,
         now: MonotonicTime
     ) -> Change {
-        freeAt = lostCommand.map { $0 + timings.commandLimit }
+        commandTimeoutAt = lostCommand.map { $0 + timings.commandLimit }
         suspicion = nil
         unresponsiveSince = nil
         answersSince = now

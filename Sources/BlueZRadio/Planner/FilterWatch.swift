@@ -1,7 +1,8 @@
 import BlueZ
 import GotchuCore
 
-/// The effect of our discovery filters on the scan, judged by the kernel's counts. Reads no clock.
+/// The effect of our discovery filters on the scan, judged by the kernel's counts. The time is a
+/// parameter.
 ///
 /// bluetoothd merges the filters of all programs that scan, and sends the kernel nothing if the
 /// result is the same: another program's wider filter masks ours (BlueZ's src/adapter.c,

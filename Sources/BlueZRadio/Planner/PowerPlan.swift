@@ -1,7 +1,7 @@
 import GotchuCore
 import Radio
 
-/// Decides when to power an adapter on again after we powered it off. Reads no clock.
+/// Decides when to power an adapter on again after we powered it off. The time is a parameter.
 struct PowerPlan: Sendable {
     private(set) var isPowerOnPending = false
     private var retry: Retry
@@ -43,5 +43,5 @@ struct PowerPlan: Sendable {
     }
 
     /// The time at which `next` must be called again if no event comes first.
-    var wake: MonotonicTime? { isPowerOnPending ? retry.due : nil }
+    var nextDeadline: MonotonicTime? { isPowerOnPending ? retry.due : nil }
 }

@@ -1,7 +1,7 @@
 import GotchuCore
 import Radio
 
-/// The position on the ladder of recovery rungs. Reads no clock.
+/// The position on the ladder of recovery rungs. The time is a parameter.
 ///
 /// If a rung brings no sign of life in time, the next rung is taken. After the top rung there is a
 /// rest. Then the climb starts again at the bottom.

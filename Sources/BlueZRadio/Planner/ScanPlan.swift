@@ -3,7 +3,7 @@ import GotchuCore
 import Radio
 
 /// The scan: its start and stop, the detection of its faults, and its restarts for fresh samples.
-/// Reads no clock.
+/// The time is a parameter.
 struct ScanPlan: Sendable {
     private enum Stage: Equatable {
         case off(isRestart: Bool)
@@ -112,8 +112,9 @@ struct ScanPlan: Sendable {
         }
         let finding = burst.readCounts(traffic, now: now)
         switch finding {
-        case .began: watch.began(now: now)
-        case .broken(let lastCommand): watch.broken(lastCommand: lastCommand)
+        case .scanStarted: watch.began(now: now)
+        case .endedWithoutScan(let lastCommand):
+            watch.burstEndedWithoutScan(lastCommand: lastCommand)
         case nil: break
         }
         return finding
@@ -225,7 +226,7 @@ struct ScanPlan: Sendable {
     }
 
     /// Returns the times at which an action may become due without any event.
-    func wakes(now: MonotonicTime) -> [MonotonicTime?] {
+    func deadlines(now: MonotonicTime) -> [MonotonicTime?] {
         isOn
             ? [watch.nextDeadline(filter: filter.effect), refresher.nextRestart(now: now)]
             : [retry.due]

@@ -1,6 +1,7 @@
 import GotchuCore
 
-/// Decides whether a silent scan has stopped, or works while nobody is near. Reads no clock.
+/// Decides whether a silent scan has stopped, or works while nobody is near. The time is a
+/// parameter.
 ///
 /// With a filter on our UUID, a room without payers is silent for hours. But a working scan ends
 /// every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd. This cycle
@@ -78,7 +79,7 @@ struct ScanWatch: Sendable {
     ///
     /// - Parameter lastCommand: The time of its last command. Until the kernel has given up a lost
     ///   command, every start fails, and bluetoothd then waits for 10 s.
-    mutating func broken(lastCommand: MonotonicTime) {
+    mutating func burstEndedWithoutScan(lastCommand: MonotonicTime) {
         // A burst in the middle of a cycle has another cause. The start of a cycle is detected
         // late, so `age` is less than a cycle, and another program's commands near its end look
         // like a loss. The restart is then harmless, and limited by `lossLimit`.

@@ -150,7 +150,7 @@ extension ScoreRevision {
     package var id: RecordID { ContestID.scores(body.contest, revision: body.revision) }
 
     package var record: Record {
-        Record(once: Self.kind, id, of: organizer, at: scoredAt, body)
+        Record(immutable: Self.kind, id, of: organizer, at: scoredAt, body)
     }
 
     /// The SHA-256 of its scores, in hex.

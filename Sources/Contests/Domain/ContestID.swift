@@ -5,7 +5,7 @@ package import Ledger
 /// The ids and unique names of contests and their child records.
 package enum ContestID {
     /// Returns a contest's id from a caller's text; `nil` if it is not a UUID.
-    package static func record(_ text: String) -> RecordID? {
+    package static func parse(_ text: String) -> RecordID? {
         text.isUUID ? RecordID(trusted: text) : nil
     }
 
@@ -34,7 +34,8 @@ package enum ContestID {
         "contest-objection:\(contest):\(user):\(revision)"
     }
 
-    /// Returns the id of the entry that a desk's share buys. Like all entry ids it sorts by time.
+    /// Returns the id of the entry that a share of a desk buys. It is computed from the share's id
+    /// and the time, and sorts by time like all entry ids.
     static func entry(boughtBy share: SessionID, at time: Timestamp) -> RecordID {
         var words = DigestWords(of: share.rawValue)
         return RecordID.make(at: time, using: &words)
@@ -69,7 +70,7 @@ package enum ContestChild {
 extension Record {
     /// Creates a record that never changes.
     init(
-        once kind: String,
+        immutable kind: String,
         _ id: RecordID,
         of owner: UserID,
         at time: Timestamp,

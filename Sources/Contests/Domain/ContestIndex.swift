@@ -102,7 +102,7 @@ package struct ContestStop: Equatable, Sendable {
     static func record(of contest: Contest, at time: Timestamp) -> Record {
         let id = ContestID.stop(of: contest.id, version: contest.version, at: time)
         return Record(
-            once: kind,
+            immutable: kind,
             id,
             of: contest.organizer,
             at: time,

@@ -33,7 +33,7 @@ extension Declaration {
 
     var record: Record {
         let id = ContestID.declaration(body.contest, number: body.number)
-        return Record(once: Self.kind, id, of: organizer, at: madeAt, body)
+        return Record(immutable: Self.kind, id, of: organizer, at: madeAt, body)
     }
 }
 
@@ -68,6 +68,6 @@ extension Objection {
     }
 
     var record: Record {
-        Record(once: Self.kind, id, of: user, at: madeAt, body)
+        Record(immutable: Self.kind, id, of: user, at: madeAt, body)
     }
 }

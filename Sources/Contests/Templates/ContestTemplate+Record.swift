@@ -140,7 +140,7 @@ package struct AddTemplate: LedgerCommand {
     /// - Returns: False if a different record has the id.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         let id = RecordID(trusted: template.id)
-        let record = Record(once: ContestTemplate.kind, id, of: owner, at: time, template)
+        let record = Record(immutable: ContestTemplate.kind, id, of: owner, at: time, template)
         if let known = books.rows.records[id] {
             return known.kind == record.kind && known.body == record.body
         }

@@ -76,7 +76,7 @@ package struct TemplateImage: Equatable, Sendable {
 
     func record(of owner: UserID, at time: Timestamp) -> Record {
         let body = Body(type: type, base64: bytes.base64EncodedString())
-        return Record(once: Self.kind, Self.record(name), of: owner, at: time, body)
+        return Record(immutable: Self.kind, Self.record(name), of: owner, at: time, body)
     }
 
     /// Returns the name of a colour's gradient, which is generated and not stored.

@@ -42,7 +42,7 @@ struct CancelCommand: SocketCommand {
     private func report(_ payment: PaymentView, _ output: Output) throws {
         guard payment.state == .declined else {
             let failure = CommandFailure.negative(
-                "It was paid before it could be cancelled.",
+                "The payment was made before it could be cancelled.",
                 next: "gotchu-ctl history"
             )
             throw CommandFailure.about(payment, failure)
@@ -63,13 +63,13 @@ struct CancelCommand: SocketCommand {
             output.line("Cancelled · nobody was charged")
         case .paid:
             let failure = CommandFailure.negative(
-                "It was paid before it could be cancelled.",
+                "The request was paid before it could be cancelled.",
                 next: "gotchu-ctl history"
             )
             throw CommandFailure.about(request, failure)
         case .advertising, .locked, .unknown:
             let failure = CommandFailure.tryAgain(
-                "It is not cancelled: \(request.reason.printable)",
+                "The request is not cancelled: \(request.reason.printable)",
                 next: "gotchu-ctl cancel \(id)"
             )
             throw CommandFailure.about(request, failure)

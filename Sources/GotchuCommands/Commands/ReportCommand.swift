@@ -82,7 +82,7 @@ struct ReportCommand: SocketCommand {
             )
         }
         if !report.unknown.isEmpty {
-            output.line("It is being found out, and may not be in the sums yet.")
+            output.line("gotchud asks for their outcomes. The sums may not contain them yet.")
         }
     }
 }

@@ -8,7 +8,7 @@ import ServiceProcess
 struct ContestWaitCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until a contest is settled or cancelled, and say what became of you.",
+        abstract: "Wait until a contest is settled or cancelled, and show your result.",
         discussion: """
             EXAMPLES:
               gotchu-ctl contest wait ID

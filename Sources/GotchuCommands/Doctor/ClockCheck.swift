@@ -37,7 +37,7 @@ struct ClockCheck {
                 layer,
                 lead == nil
                     ? "The kernel does not know of a time server."
-                    : "It agrees with the payment server's, and no time server keeps it so.",
+                    : "This clock agrees with the payment server's, but no time server keeps it right.",
                 fix: fix
             )
         }

@@ -93,7 +93,10 @@ struct WalletAddCommand: SocketCommand {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             throw CommandFailure.about(
                 deposit,
-                .tryAgain("It is not paid yet. The page stays open.", next: "gotchu-ctl wallet")
+                .tryAgain(
+                    "The deposit is not paid yet. Its page stays open.",
+                    next: "gotchu-ctl wallet"
+                )
             )
         case .processing:
             throw CommandFailure.about(

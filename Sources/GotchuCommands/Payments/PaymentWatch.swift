@@ -26,8 +26,8 @@ final class PaymentWatch: Sendable {
             do {
                 try await self.waitForEnd(client)
             } catch let failure as LocalClientFailure {
-                let what = self.latest.withLock { $0.kind == nil ? "paid" : "refunded" }
-                self.output.message("It may be \(what) all the same: see gotchu-ctl history first.")
+                let what = self.latest.withLock { $0.kind == nil ? "payment" : "refund" }
+                self.output.message("The \(what) may still be made: see gotchu-ctl history first.")
                 throw failure
             }
         }
@@ -144,7 +144,7 @@ final class PaymentWatch: Sendable {
                 ? "Paying \(payment.amount) …" : "Refunding \(payment.amount) …"
         case .unknown:
             payment.code == nil
-                ? "The server did not answer; asking what became of it …"
+                ? "The server did not answer; asking again for the outcome …"
                 : payment.detail.printable
         case .paid, .declined: payment.detail.printable
         }

@@ -82,7 +82,7 @@ struct RequestRun: Sendable {
         output.line(
             "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
         )
-        output.message("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
+        output.message("Follow the request: gotchu-ctl wait --for paid:\(request.id)")
         output.message("Cancel it:              gotchu-ctl cancel \(request.id)")
     }
 

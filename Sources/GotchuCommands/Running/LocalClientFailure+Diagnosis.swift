@@ -63,8 +63,8 @@ extension LocalClientFailure {
         case .refused, .apiMismatch(_?): invocation.restartCommand
         case .connectionLost, .timedOut: invocation.journalCommand
         case .permissionDenied(let path):
-            "Join its group, or have the user id listed in gotchud.json; who may now: "
-                + "namei -l \(path.shellQuoted)"
+            "Join the socket's group, or have your user id listed in gotchud.json. See who has "
+                + "access: namei -l \(path.shellQuoted)"
         case .foreignListener(let path, _): "sudo ss -xlp src \(path.shellQuoted)"
         case .pathTooLong: "Choose a shorter path for --socket or GOTCHU_SOCKET."
         case .apiMismatch(nil), .unreadableReply: "sudo ss -xlp src \(invocation.socketPath)"

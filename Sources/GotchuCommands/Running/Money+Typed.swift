@@ -5,7 +5,7 @@ extension Money {
     ///
     /// - Parameters:
     ///   - allowed: The allowed amounts in minor units.
-    ///   - next: A valid example, shown with the failure.
+    ///   - next: The command to suggest with the failure.
     /// - Throws: `CommandFailure.badData` with the reason.
     init(
         typed text: String,
@@ -14,7 +14,7 @@ extension Money {
         next: String
     ) throws(CommandFailure) {
         guard let money = Money(text, currency: currency) else {
-            throw .badData(Self.misreading(text, in: currency), next: next)
+            throw .badData(Self.parseFailure(for: text, in: currency), next: next)
         }
         guard allowed.contains(money.minorUnits) else {
             let least = Money(minorUnits: allowed.lowerBound, currency: currency)
@@ -25,12 +25,14 @@ extension Money {
     }
 
     /// Returns the message for an amount that cannot be parsed.
-    static func misreading(_ text: String, in currency: Currency) -> String {
+    static func parseFailure(for text: String, in currency: Currency) -> String {
         let decimals = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
         let limit = currency.minorUnitDigits
         let rule =
             if text.contains(",") {
-                ": it is written without separators."
+                limit == 0
+                    ? ": write it without commas."
+                    : ": write it without commas, and with a point before the decimals."
             } else if decimals.count == 1, decimals.joined().count > limit {
                 limit == 0 ? ", which has no decimals." : ": \(limit) decimals at most."
             } else {

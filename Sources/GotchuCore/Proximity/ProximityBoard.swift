@@ -1,7 +1,6 @@
 /// The presences and their verdicts. Takes sightings and the time, and returns what changed.
 ///
-/// Reads no clock. Stores at most `presenceLimit` EIDs, whatever the number of device addresses and
-/// forged EIDs.
+/// Stores at most `presenceLimit` EIDs, whatever the number of device addresses and forged EIDs.
 package struct ProximityBoard: Sendable {
     private var policy: ProximityPolicy
     /// The presences, unordered and contiguous: every sighting reads all of them.

@@ -7,7 +7,7 @@ extension TextCodable {
         guard let value = Self(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "The text is no \(Self.self)."
+                debugDescription: "The text is not a valid \(Self.self)."
             )
         }
         self = value

@@ -32,20 +32,21 @@ extension DaemonBackend {
                 return reply
             }
             // The entry was made earlier. Only the contest is read.
-            var look = ContestCall(.get, "/\(new.contest)", document: ContestDetail.self)
-            look.language = new.language
-            var answer = try await contest(look)
+            var detailCall = ContestCall(.get, "/\(new.contest)", document: ContestDetail.self)
+            detailCall.language = new.language
+            var answer = try await contest(detailCall)
             (answer.isReplay, answer.tag) = (true, nil)
             return answer
         case .declined(let problem):
             guard problem.errorCode != .unauthorized else { throw .loginRefused(core.tokens) }
             throw problem.withContestFields
         case nil:
-            let said = entry.reason?.refusal.map { " It says: \($0.detail)" } ?? ""
+            let serverReason =
+                entry.reason?.refusal.map { " The server says: \($0.detail)" } ?? ""
             throw Problem(
                 .serverUnreachable,
                 detail: "The payment server has not confirmed the entry. gotchud keeps asking, "
-                    + "with the same key: the fee is taken once at most.\(said)",
+                    + "with the same key: the fee is taken once at most.\(serverReason)",
                 fix: "gotchu-ctl contest show \(new.contest)",
                 retryable: true
             )
@@ -57,8 +58,8 @@ extension Problem {
     fileprivate static var badServerAnswer: Problem {
         Problem(
             .badServerAnswer,
-            detail: "The payment server's answer is not a document of contests. What was asked for "
-                + "may have been done; the same call with the same key does it once.",
+            detail: "The payment server's answer is not a valid contest document. The call may "
+                + "have been carried out; repeated with the same key, it takes effect only once.",
             fix: "gotchu-ctl doctor",
             retryable: true
         )

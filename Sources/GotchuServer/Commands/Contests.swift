@@ -133,8 +133,8 @@ struct ListContests: AsyncParsableCommand {
 struct ReplayContest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Computes a settlement again from its rows, and compares.",
-        discussion: "Ends with 1 if it differs. gotchu-server verify compares the transfer too."
+        abstract: "Computes a settlement again from its rows, and compares it with the stored one.",
+        discussion: "Ends with 1 if they differ. gotchu-server verify compares the transfer too."
     )
 
     @Argument(help: "The contest's id.")
@@ -176,7 +176,7 @@ struct ReplayContest: AsyncParsableCommand {
 struct Recheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recheck",
-        abstract: "Looks again at a contest that was stopped because of its pot."
+        abstract: "Checks again the pot of a contest that was stopped because of it."
     )
 
     @Argument(help: "The contest's id.")
@@ -191,7 +191,7 @@ struct Recheck: AsyncParsableCommand {
         guard contest.state != .error else {
             throw ServerFailure(
                 .negative,
-                "The pot is still not what the entries say. Nothing moves.",
+                "The pot still does not match the entries. Nothing moves.",
                 fix: "gotchu-server verify"
             )
         }
@@ -235,7 +235,7 @@ struct CancelAnyContest: AsyncParsableCommand {
 extension Store {
     /// Returns a contest by its id, in its current state.
     fileprivate func contest(_ text: String) async throws -> Contest {
-        guard let id = ContestID.record(text), let record = try await record(id),
+        guard let id = ContestID.parse(text), let record = try await record(id),
             record.kind == Contest.kind
         else {
             throw ServerFailure(

@@ -23,7 +23,7 @@ struct Migrate: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Also distributes them, with their rows, over the servers of a Citus cluster.",
-            discussion: "All or nothing, and nothing where it is done. Stop the servers before."
+            discussion: "All tables that are not distributed yet, or none. Stop the servers first."
         )
     )
     var distributed = false

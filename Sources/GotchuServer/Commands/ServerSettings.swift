@@ -126,7 +126,7 @@ struct ServerSettings: Settings {
                 throw ServerFailure(
                     .configuration,
                     "--oidc-issuer and --oidc-audience must not be empty: nobody could log in.",
-                    fix: "Name what the issuer writes into its tokens."
+                    fix: "Give both values as the issuer writes them into its tokens."
                 )
             }
             guard issuer != LocalTokenIssuer.issuer, !issuer.contains(">") else {

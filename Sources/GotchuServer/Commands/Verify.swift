@@ -76,9 +76,9 @@ extension Audit {
 
     private func report() {
         for finding in findings {
-            let verdict = finding.broken == nil ? "ok" : "BROKEN"
+            let verdict = finding.violation == nil ? "ok" : "BROKEN"
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
-            if let broken = finding.broken { Console.output("\t\t\(broken)") }
+            if let violation = finding.violation { Console.output("\t\t\(violation)") }
         }
         for head in heads { Console.output("head\t\(head)") }
         if !heads.isEmpty { Console.output(Self.unsealed) }

@@ -120,7 +120,7 @@ final class ContestMetrics: Sendable {
         )
         page.gauge(
             "gotchu_server_contest_pots_unequal",
-            "Contests whose pot is not what their entries say: nothing of them moves.",
+            "Contests whose pot does not match their entries: nothing of them moves.",
             state.reading.unequal
         )
         page.gauge(

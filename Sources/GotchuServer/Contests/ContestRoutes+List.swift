@@ -46,7 +46,7 @@ extension ContestRoutes {
     /// Reads the cursor of a list.
     static func cursor(_ query: inout QueryParameters) throws -> RecordID? {
         try query.text("cursor").map { text in
-            guard let id = ContestID.record(text) else { throw Problem.unknownCursor }
+            guard let id = ContestID.parse(text) else { throw Problem.unknownCursor }
             return id
         }
     }

@@ -272,7 +272,7 @@ struct ContestRoutes: Sendable {
 
     /// Returns the id of the contest in the address.
     static func contest(in context: ServerContext) throws -> RecordID {
-        guard let id = context.parameters.get("id").flatMap({ ContestID.record($0) }) else {
+        guard let id = context.parameters.get("id").flatMap({ ContestID.parse($0) }) else {
             throw Problem.noContest
         }
         return id

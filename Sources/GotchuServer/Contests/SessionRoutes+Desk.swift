@@ -19,7 +19,7 @@ extension SessionRoutes {
         let seconds = try fields.integer("ttl_seconds")
         let reference = try fields.shortText("payee_reference", limit: Self.maximumTextLength)
         try fields.rejectUnreadMembers()
-        guard let id = text.flatMap({ ContestID.record($0) }) else {
+        guard let id = text.flatMap({ ContestID.parse($0) }) else {
             throw Problem.invalid("contest_id must be the UUID of a contest.")
         }
         let lifetime = try Self.lifetime(seconds, in: Desk.allowedSeconds)

@@ -148,7 +148,7 @@ struct MetricsRoute: Sendable {
     }
 
     private func addRequests(_ page: inout MetricsPage) {
-        let answered = requests.reading.sorted {
+        let answered = requests.replyCounts.sorted {
             ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status)
         }
         page.counter(
@@ -159,7 +159,7 @@ struct MetricsRoute: Sendable {
         page.histogram(
             "gotchu_server_http_request_seconds",
             "The time of a request from its head to its answer, by address.",
-            requests.times.sorted { $0.key < $1.key }.map { (["route": $0.key], $0.value) }
+            requests.durations.sorted { $0.key < $1.key }.map { (["route": $0.key], $0.value) }
         )
         let counts = misses.counts
         page.counter(

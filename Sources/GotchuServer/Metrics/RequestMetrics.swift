@@ -1,7 +1,8 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// Counts replies by route and status. The numbers of routes and of statuses are bounded.
+/// Counts replies by route and status, and records the durations of API requests by route. The
+/// numbers of routes and of statuses are bounded.
 final class RequestMetrics: Sendable {
     struct Key: Hashable, Sendable {
         /// The router's pattern: `/sessions/{sid}`; `NotFound` if no route matches.
@@ -10,17 +11,17 @@ final class RequestMetrics: Sendable {
     }
 
     private let counts = Mutex<[Key: Int]>([:])
-    private let durations = Mutex<[String: Histogram]>([:])
+    private let histograms = Mutex<[String: Histogram]>([:])
 
-    var reading: [Key: Int] { counts.withLock { $0 } }
+    var replyCounts: [Key: Int] { counts.withLock { $0 } }
 
     /// The durations of requests whose route begins with `/api/`, by the router's pattern.
-    var times: [String: Histogram] { durations.withLock { $0 } }
+    var durations: [String: Histogram] { histograms.withLock { $0 } }
 
     /// Records the duration of a request whose route begins with `/api/`. Streams are not recorded.
     func recordDuration(_ time: Duration, of route: String?) {
         guard let route, route.hasPrefix("/api/"), !route.hasSuffix("/events") else { return }
-        durations.withLock { $0[route, default: .human].observe(time) }
+        histograms.withLock { $0[route, default: .human].observe(time) }
     }
 
     func countReply(_ route: String?, _ status: Int) {

@@ -153,7 +153,7 @@ extension Refusal.Reason {
         case .contestUnderReview:
             "The time for objections is not over: nothing is paid before. No money has moved."
         case .potUnequal:
-            "The contest's pot is not what its entries say. Nothing moves: its operator must look."
+            "The contest's pot does not match its entries. Nothing moves: its operator must look."
         // SAFETY: `sentence` calls this only for the reasons above.
         default: "The contest does not allow this. No money has moved."
         }

@@ -1,6 +1,7 @@
 /// The location of the database: `sqlite:PATH` or `postgres://…`.
 ///
-/// A URL may contain a password, so no part of a URL is ever printed.
+/// A URL may contain a password, so the URL itself is never printed. Errors may name parts of it,
+/// such as a host or a parameter.
 enum DatabaseLocation: Equatable, Sendable {
     case sqlite(path: String)
     case postgres(url: String)

@@ -47,7 +47,7 @@ struct OrganizerPages: Sendable {
 
     private func list(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
-        let before = query.text("before").flatMap { ContestID.record($0) }
+        let before = query.text("before").flatMap { ContestID.parse($0) }
         try query.end()
         return try await listPage(visit, ContestForm(), before: before).response(for: visit)
     }

@@ -60,20 +60,24 @@ struct PayRoutes: Sendable {
         return page.view(for: visit, balance: balance).response(for: visit)
     }
 
-    /// Returns a session as a visitor sees it. For a group it is the visitor's own share, if they
-    /// hold or have paid one.
+    /// Returns a session as a visitor sees it. For a group it is the visitor's own share if they
+    /// hold or have paid one, except a paid share of a contest that they have left.
     private func session(_ published: PublishedSession, for user: UserID?) async throws -> Session {
         guard let user, published.record.kind == Group.kind else { return published.session }
         let group = try Group(published.record)
         guard var own = try await ledger.ownShare(of: group, for: user),
-            try await isOf(group.sale, own, user)
+            try await hasCurrentEntry(for: group.sale, at: own, user: user)
         else { return published.session }
         own.eid = group.eid
         return own
     }
 
     /// Returns false for a paid share of a contest if the user has left the contest; else true.
-    private func isOf(_ sale: Group.Sale?, _ share: Session, _ user: UserID) async throws -> Bool {
+    private func hasCurrentEntry(
+        for sale: Group.Sale?,
+        at share: Session,
+        user: UserID
+    ) async throws -> Bool {
         guard let sale, share.status == .paid else { return true }
         let entry = try await ledger.record(named: ContestID.entryName(sale.record, user))
         return entry.map { $0.until == nil } ?? false
@@ -90,7 +94,7 @@ struct PayRoutes: Sendable {
 
     /// The result of an attempt to pay.
     private enum Attempt {
-        /// The key has an answer.
+        /// The ledger has an answer for the form's key: a payment or a refusal.
         case decided
         /// The session differs from the one that the payer saw. No payment was tried.
         case changed
@@ -113,7 +117,8 @@ struct PayRoutes: Sendable {
             case .refused: return gate.redirect(to: request, saying: .notCharged)
             }
         } catch is LedgerError {
-            // This or an earlier submission may have been charged. The result page shows which.
+            // The payer may have been charged, by this or an earlier submission of the form. The
+            // result page shows the outcome.
             return gate.redirect(to: result)
         }
     }
@@ -171,9 +176,9 @@ struct PayRoutes: Sendable {
     /// Shows the result of a payment: the answer of its key. If there is no answer and the session
     /// is open, the page reloads itself.
     ///
-    /// The session's stored state counts, not the clock. If only the clock has expired the session,
-    /// a commit in progress may still pay it. The session is read before the answer. If it has
-    /// ended then and there is no answer afterwards, there will never be one.
+    /// The session counts as open until its end is stored: even past its time, a commit in progress
+    /// may still pay it. The session is read before the answer. If it has ended by then and there
+    /// is no answer afterwards, there will never be one.
     @Sendable func result(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
         let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
@@ -215,8 +220,9 @@ struct PayRoutes: Sendable {
         }
     }
 
-    /// Returns a session as stored. For a group it is the share that `answer` has paid; otherwise,
-    /// except at a contest's desk, a share that the user has paid; otherwise the whole group.
+    /// Returns a session as stored. For a group it is the first of these that exists: the share
+    /// that `answer` has paid; the user's own share, if it is paid and not from a contest's desk;
+    /// the whole group.
     private func session(
         _ sid: SessionID,
         of user: UserID,

@@ -9,14 +9,14 @@ package struct Audit: Sendable {
         /// The number of rows checked.
         package let count: Int64
         /// The first row that breaks the rule, if one does.
-        package let broken: String?
+        package let violation: String?
         /// The remedy if the rule is broken.
         package let remedy: Remedy
 
-        package init(rule: String, count: Int64, broken: String?, remedy: Remedy = .restore) {
+        package init(rule: String, count: Int64, violation: String?, remedy: Remedy = .restore) {
             self.rule = rule
             self.count = count
-            self.broken = broken
+            self.violation = violation
             self.remedy = remedy
         }
     }
@@ -25,16 +25,18 @@ package struct Audit: Sendable {
     package enum Remedy: CaseIterable, Sendable {
         /// Restore a backup that breaks no rule.
         case restore
-        /// Recreate indexes, guards of insert-only tables, or rows that hold no money.
+        /// Recreate what holds no money: indexes, guards of insert-only tables, or rows.
         case recreate
         /// Use a newer version of the program, which can read the rows.
         case update
-        /// Check that the recorded seal is from this ledger, and not newer than a restored backup.
+        /// Check that the given seal was printed for this ledger, and before the backup was made
+        /// from which the ledger may have been restored.
         case compareSeals
     }
 
     package var findings: [Finding]
-    /// The last seal of each chain that no other continues, to record outside the database.
+    /// The last seal of each chain that no other chain continues. Operators record these seals
+    /// outside the database.
     package var heads: [SealPin] = []
 
     package init(findings: [Finding]) {
@@ -43,11 +45,11 @@ package struct Audit: Sendable {
 
     package var isClean: Bool { remedies.isEmpty }
 
-    package var remedies: Set<Remedy> { Set(findings.filter { $0.broken != nil }.map(\.remedy)) }
+    package var remedies: Set<Remedy> { Set(findings.filter { $0.violation != nil }.map(\.remedy)) }
 }
 
-/// Everything that the ledger holds about one record.
-package struct RecordFile: Sendable {
+/// All rows of the ledger about one record.
+package struct RecordRows: Sendable {
     package let record: Record?
     /// Sorted by step.
     package let transfers: [Transfer]
@@ -82,18 +84,18 @@ package struct RecordRule: Sendable {
     /// A Boolean that is true if the rule needs the record's children.
     package let readsChildren: Bool
     /// - Returns: The reason why a record breaks this rule; `nil` if it complies.
-    package let broken: @Sendable (Record, RecordFile) -> String?
+    package let violation: @Sendable (Record, RecordRows) -> String?
 
     package init(
         kind: String,
         rule: String,
         readsChildren: Bool = false,
-        broken: @escaping @Sendable (Record, RecordFile) -> String?
+        violation: @escaping @Sendable (Record, RecordRows) -> String?
     ) {
         self.kind = kind
         self.rule = rule
         self.readsChildren = readsChildren
-        self.broken = broken
+        self.violation = violation
     }
 }
 
@@ -106,42 +108,66 @@ package struct LedgerRules: Sendable {
     }
 
     /// - Returns: The reason why a transfer breaks the rules, if it does.
-    package func broken(_ transfer: Transfer, storedHash: [UInt8]) -> String? {
+    package func violation(_ transfer: Transfer, storedHash: [UInt8]) -> String? {
         let name = "transfer \(transfer.key.step) of \(transfer.key.record)"
         guard let kind = kinds[transfer.kind] else {
-            return "\(name) is \(transfer.kind), which is no kind"
+            return "\(name) has the unknown kind \(transfer.kind)"
         }
-        guard kind.allows(transfer.key.step) else { return "\(name) is no step of \(kind.name)" }
+        guard kind.allows(transfer.key.step) else {
+            return "\(name): the kind \(kind.name) does not allow this step"
+        }
         var sums: [Currency: Int64] = [:]
         var accounts: Set<Account.Key> = []
         for entry in transfer.entries {
-            let (sum, overflows) = sums[entry.account.currency, default: 0]
+            let currency = entry.account.currency
+            let (sum, overflows) = sums[currency, default: 0]
                 .addingReportingOverflow(entry.amount)
-            guard !overflows else { return "\(name): its entries do not add up" }
-            sums[entry.account.currency] = sum
-            let parties = entry.amount < 0 ? kind.from : kind.to
-            guard parties.contains(entry.account.owner.party) else {
-                return
-                    "\(name): \(kind.name) does not move money of \(entry.account.owner.rawValue)"
-            }
-            if case .pot(let record) = entry.account.owner, record != transfer.key.record {
-                return "\(name) moves money of the pot of \(record)"
-            }
-            guard entry.kind == kind.name, entry.amount != 0,
-                accounts.insert(entry.account).inserted
-            else {
-                return "\(name): its entries are not those of one \(kind.name)"
+            guard !overflows else { return "\(name): the sum of its entries overflows" }
+            sums[currency] = sum
+            if let reason = violation(entry, of: kind, in: transfer) { return "\(name): \(reason)" }
+            guard accounts.insert(entry.account).inserted else {
+                let owner = entry.account.owner.rawValue
+                return "\(name) has two entries of \(owner) in \(currency.rawValue)"
             }
         }
-        guard transfer.entries.count >= 2, sums.values.allSatisfy({ $0 == 0 }) else {
-            return "\(name): \(transfer.entries.count) entries, sum \(sums.values.sorted())"
+        guard transfer.entries.count >= 2 else {
+            return "\(name) must have at least two entries, and has \(transfer.entries.count)"
         }
-        guard kind != .opening || isOpening(transfer) else { return "\(name) opens no account" }
-        guard transfer.hash == storedHash else { return "\(name) is not what was sealed" }
+        let unequal = sums.filter { $0.value != 0 }.min { $0.key.rawValue < $1.key.rawValue }
+        if let (currency, sum) = unequal {
+            return "\(name): its entries in \(currency.rawValue) sum to \(sum), not to 0"
+        }
+        guard kind != .opening || isOpening(transfer) else {
+            return "\(name) is not the first credit of user \(transfer.key.record)"
+        }
+        guard transfer.hash == storedHash else { return "\(name) does not match its stored hash" }
         return nil
     }
 
-    /// Returns true if the transfer is the first credit to the user whose id is its record id.
+    /// - Returns: The reason why an entry does not fit its transfer, if it does not.
+    private func violation(
+        _ entry: Entry,
+        of kind: TransferKind,
+        in transfer: Transfer
+    ) -> String? {
+        let owner = entry.account.owner
+        guard entry.kind == kind.name else {
+            return "the entry of \(owner.rawValue) has the kind \(entry.kind)"
+        }
+        guard entry.amount != 0 else { return "the entry of \(owner.rawValue) has the amount 0" }
+        let isDebit = entry.amount < 0
+        guard (isDebit ? kind.from : kind.to).contains(owner.party) else {
+            let verb = isDebit ? "debit" : "credit"
+            return "the kind \(kind.name) may not \(verb) \(owner.rawValue)"
+        }
+        if case .pot(let record) = owner, record != transfer.key.record {
+            return "it moves money of the pot of another record, \(record)"
+        }
+        return nil
+    }
+
+    /// Returns true if the transfer's record is a user, and one of its entries is that user's first
+    /// entry and a credit.
     private func isOpening(_ transfer: Transfer) -> Bool {
         transfer.entries.contains {
             $0.amount > 0 && $0.number == 1
@@ -151,7 +177,7 @@ package struct LedgerRules: Sendable {
 
     /// - Parameter isRecorded: True if the transfer's record exists.
     /// - Returns: The reason why a transfer and the answers that name it disagree, if they do.
-    package func broken(
+    package func violation(
         _ transfer: Transfer,
         answeredBy answers: [Answer],
         isRecorded: Bool
@@ -160,11 +186,12 @@ package struct LedgerRules: Sendable {
         let isAnswered = kinds[transfer.kind].map(\.isAnswered) ?? false
         let expected = isAnswered.map { $0 ? 1...1 : 0...0 } ?? 0...1
         guard expected.contains(answers.count) else {
-            return "\(name) has \(answers.count) answers"
+            let limit = expected.lowerBound == expected.upperBound ? "" : "at most "
+            return "\(name) has \(answers.count) answers, expected \(limit)\(expected.upperBound)"
         }
         // An opening's record is the user, and an unknown kind is reported by another rule.
         guard let kind = kinds[transfer.kind], kind != .opening, !isRecorded else { return nil }
-        return "\(name) is about nothing"
+        return "\(name): its record is missing"
     }
 
     /// Returns the change of an account's earnings by an entry.
@@ -177,8 +204,8 @@ package struct LedgerRules: Sendable {
     }
 }
 
-/// A check of an account's entries in order.
-package struct AccountRun: Sendable {
+/// A check of an account's entries, which are added in order.
+package struct AccountCheck: Sendable {
     package let key: Account.Key
     private let rules: LedgerRules
     private var number: Int64 = 0
@@ -191,15 +218,19 @@ package struct AccountRun: Sendable {
         self.rules = rules
     }
 
-    /// - Returns: The reason why the next entry does not follow, if it does not.
-    package mutating func follow(_ entry: Entry) -> String? {
+    /// - Returns: The reason why the entry cannot follow those added before, if it cannot.
+    package mutating func add(_ entry: Entry) -> String? {
         let name = "entry \(entry.number) of \(key.owner.rawValue)"
         guard entry.number == number + 1 else {
-            return "\(name): entry \(number + 1) is missing before it"
+            return "account of \(key.owner.rawValue): expected entry \(number + 1), "
+                + "found entry \(entry.number)"
         }
         number += 1
         let (sum, overflows) = balance.addingReportingOverflow(entry.amount)
-        guard !overflows, sum == entry.balance else {
+        guard !overflows else {
+            return "\(name): balance \(balance) and amount \(entry.amount) overflow"
+        }
+        guard sum == entry.balance else {
             return "\(name): balance \(entry.balance), expected \(sum)"
         }
         balance = sum
@@ -208,21 +239,27 @@ package struct AccountRun: Sendable {
             return "\(name): earned \(entry.earned), expected \(earned)"
         }
         guard key.owner.allowedBalances.contains(balance) else {
-            return "\(name): balance \(balance)"
+            return "\(name): balance \(balance) is not allowed"
         }
-        if let at, entry.at < at { return "\(name) is older than the one before it" }
+        if let at, entry.at < at { return "\(name) is older than entry \(number - 1)" }
         at = entry.at
         return nil
     }
 
     /// - Returns: The reason why the account differs from the sum of its entries, if it does.
-    package func broken(_ account: Account?) -> String? {
-        guard let account else { return "account of \(key.owner.rawValue) is missing" }
-        let isRight =
-            account.entryCount == number && account.balance == balance && account.earned == earned
-            && (at.map { $0 == account.changedAt } ?? true)
-        guard !isRight else { return nil }
-        return "account of \(key.owner.rawValue): balance \(account.balance) of "
-            + "\(account.entryCount) entries, expected \(balance) of \(number)"
+    package func violation(_ account: Account?) -> String? {
+        let name = "account of \(key.owner.rawValue)"
+        guard let account else { return "\(name) is missing" }
+        if account.entryCount != number {
+            return "\(name): \(account.entryCount) entries, expected \(number)"
+        }
+        if account.balance != balance {
+            return "\(name): balance \(account.balance), expected \(balance)"
+        }
+        if account.earned != earned {
+            return "\(name): earned \(account.earned), expected \(earned)"
+        }
+        guard let at, account.changedAt != at else { return nil }
+        return "\(name): changed at \(account.changedAt), expected \(at)"
     }
 }

@@ -42,7 +42,7 @@ extension Audit {
             JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
             WHERE relnamespace = \(schema)
             """,
-        firstBroken: """
+        firstViolation: """
             SELECT 'index ' || indexrelid::regclass::text || ' is not valid'
             FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
             WHERE relnamespace = \(schema)
@@ -61,8 +61,8 @@ extension Audit {
             JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
             WHERE relnamespace = \(schema) AND indisunique
             """,
-        firstBroken: """
-            SELECT 'table ' || kept || ' may hold ' || key || ' twice'
+        firstViolation: """
+            SELECT 'table ' || kept || ' has no unique index on ' || key
             FROM (VALUES \(AuditCheck.keys)) AS uniques (kept, key) WHERE NOT EXISTS (
                 SELECT FROM pg_catalog.pg_index
                 JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
@@ -84,8 +84,8 @@ extension Audit {
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
-        firstBroken: """
-            SELECT 'rule ' || kept || guard || ' is missing'
+        firstViolation: """
+            SELECT 'rule ' || kept || guard || ' is missing or changed'
             FROM (VALUES \(AuditCheck.guardedRows)) AS tables (kept),
                 (VALUES ('_stay', '2'::"char"), ('_are_kept', '4'::"char")) AS guards (guard, event)
             WHERE NOT EXISTS (

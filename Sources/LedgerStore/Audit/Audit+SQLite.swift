@@ -38,16 +38,17 @@ extension Audit {
         return Finding(
             rule: "the file is sound (pages)",
             count: try SQLiteSchema.pragma("page_count", of: connection),
-            broken: complaints == ["ok"] ? nil : complaints.first ?? "no answer"
+            violation: complaints == ["ok"]
+                ? nil : complaints.first ?? "SQLite's check of the file has no result"
         )
     }
 
     private static let uniqueness = AuditCheck(
         rule: AuditCheck.uniquenessRule,
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
-        firstBroken: """
+        firstViolation: """
             WITH uniques (kept, key) AS (VALUES \(AuditCheck.keys))
-            SELECT 'table ' || kept || ' may hold ' || key || ' twice' FROM uniques
+            SELECT 'table ' || kept || ' has no unique index on ' || key FROM uniques
             WHERE NOT EXISTS (
                 SELECT 1 FROM pragma_index_list(kept) AS list
                 WHERE list."unique" AND NOT list.partial AND key = (
@@ -65,9 +66,9 @@ extension Audit {
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
-        firstBroken: """
+        firstViolation: """
             WITH tables (kept) AS (VALUES \(AuditCheck.guardedRows))
-            SELECT 'trigger ' || kept || guard || ' is missing'
+            SELECT 'trigger ' || kept || guard || ' is missing or changed'
             FROM tables,
                 (SELECT '_stay' AS guard, 'UPDATE' AS event
                 UNION ALL SELECT '_are_kept', 'DELETE')
@@ -93,7 +94,7 @@ extension SQLite.Connection: AuditRun.Source {
 }
 
 extension AuditCheck {
-    static let uniquenessRule = "no row can be there twice (keys)"
+    static let uniquenessRule = "every table has its unique index (keys)"
     static let guardsRule =
         "transfers, entries, children, answers and seals cannot be changed (guards)"
 

@@ -6,7 +6,7 @@ internal import Ledger
 struct AuditCheck {
     let rule: String
     let count: String
-    let firstBroken: String
+    let firstViolation: String
     var remedy = Audit.Remedy.restore
 
     static let all = [
@@ -16,9 +16,9 @@ struct AuditCheck {
     func finding<S: AuditRun.Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
         var rows: Int64 = 0
         try source.each(count, as: Int64.self) { rows = $0 }
-        var broken: String?
-        try source.each(firstBroken, as: String.self) { broken = broken ?? $0 }
-        return Audit.Finding(rule: rule, count: rows, broken: broken, remedy: remedy)
+        var violation: String?
+        try source.each(firstViolation, as: String.self) { violation = violation ?? $0 }
+        return Audit.Finding(rule: rule, count: rows, violation: violation, remedy: remedy)
     }
 
     /// The sum of all balances, computed in two halves: a plain sum may overflow, which is an error
@@ -27,10 +27,10 @@ struct AuditCheck {
         "sum(balance >> 32) * 4294967296 + sum(balance & 4294967295)"
 
     private static let conservation = AuditCheck(
-        rule: "all accounts together hold zero of each currency (currencies)",
+        rule: "the balances of all accounts sum to zero in each currency (currencies)",
         count: "SELECT count(DISTINCT currency) FROM accounts",
-        firstBroken: """
-            SELECT 'currency ' || currency || ': ' || (\(total)) FROM accounts
+        firstViolation: """
+            SELECT 'the balances in ' || currency || ' sum to ' || (\(total)) FROM accounts
             GROUP BY currency HAVING \(total) <> 0 LIMIT 1
             """
     )
@@ -38,8 +38,8 @@ struct AuditCheck {
     private static let users = AuditCheck(
         rule: "every user is found by one login, and has an account (users)",
         count: "SELECT count(*) FROM users",
-        firstBroken: """
-            SELECT 'user ' || id FROM (
+        firstViolation: """
+            SELECT 'user ' || id || ' cannot be found by its login' FROM (
                 SELECT id, '\(User.name(ofLogin: ""))' || login AS name FROM users
                 EXCEPT SELECT target, name FROM names
             ) AS unnamed
@@ -58,7 +58,7 @@ struct AuditCheck {
     private static let names = AuditCheck(
         rule: "every name stands for a record or a user (names)",
         count: "SELECT count(*) FROM names",
-        firstBroken: """
+        firstViolation: """
             SELECT 'a name stands for ' || target || ', which is missing' FROM (
                 SELECT target FROM names EXCEPT SELECT id FROM records EXCEPT SELECT id FROM users
             ) AS lost LIMIT 1
@@ -68,7 +68,7 @@ struct AuditCheck {
     private static let owners = AuditCheck(
         rule: "every account, record and endpoint has an owner (accounts, records, endpoints)",
         count: "SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM records)",
-        firstBroken: """
+        firstViolation: """
             SELECT 'owner ' || owner || ' is missing' FROM (
                 SELECT CASE \(ownersUser) ELSE owner END AS owner FROM accounts
                 WHERE owner NOT IN (\(sqlList(HouseAccount.allCases))) AND owner NOT LIKE 'pot:%'
@@ -86,10 +86,10 @@ struct AuditCheck {
     }.joined(separator: " ")
 
     private static let pots = AuditCheck(
-        rule: "every pot is a record's (accounts)",
+        rule: "every pot belongs to a record (accounts)",
         count: "SELECT count(*) FROM accounts WHERE owner LIKE 'pot:%'",
-        firstBroken: """
-            SELECT 'record ' || id || ' is missing, and has a pot' FROM (
+        firstViolation: """
+            SELECT 'record ' || id || ' has a pot, but is missing' FROM (
                 SELECT substr(owner, 5) AS id FROM accounts WHERE owner LIKE 'pot:%'
                 EXCEPT SELECT id FROM records
             ) AS lost LIMIT 1
@@ -99,7 +99,7 @@ struct AuditCheck {
     private static let children = AuditCheck(
         rule: "every child and its parent are records, and no child has two parents (children)",
         count: "SELECT count(*) FROM children",
-        firstBroken: """
+        firstViolation: """
             SELECT 'record ' || id || ' is missing' FROM (
                 SELECT record AS id FROM children UNION SELECT parent FROM children
                 EXCEPT SELECT id FROM records
@@ -113,19 +113,19 @@ struct AuditCheck {
     private static let answers = AuditCheck(
         rule: "every answer was given to a user (answers)",
         count: "SELECT count(*) FROM answers",
-        firstBroken: "\(lost("user", "user_id", of: "answers", in: "users")) LIMIT 1"
+        firstViolation: "\(lost("user", "user_id", of: "answers", in: "users")) LIMIT 1"
     )
 
     private static let devices = AuditCheck(
         rule: "every device acts for a user (devices)",
         count: "SELECT count(*) FROM devices",
-        firstBroken: "\(lost("user", "user_id", of: "devices", in: "users")) LIMIT 1"
+        firstViolation: "\(lost("user", "user_id", of: "devices", in: "users")) LIMIT 1"
     )
 
     private static let deliveries = AuditCheck(
         rule: "every delivery goes to an endpoint, for a record (deliveries)",
         count: "SELECT count(*) FROM deliveries",
-        firstBroken: """
+        firstViolation: """
             \(lost("endpoint", "endpoint", of: "deliveries", in: "endpoints"))
             UNION ALL \(lost("record", "record", of: "deliveries", in: "records")) LIMIT 1
             """,
@@ -147,15 +147,15 @@ struct AuditCheck {
     }
 
     private static let due = AuditCheck(
-        rule: "every record that time will change, and no other, is among those due (due)",
+        rule: "the due table lists exactly the records with a due time (due)",
         count: "SELECT count(*) FROM due",
-        firstBroken: """
-            SELECT 'record ' || id || ' is not due as it says' FROM (
+        firstViolation: """
+            SELECT 'record ' || id || ' is not in the due table with its own values' FROM (
                 SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
                 EXCEPT SELECT owner, record, kind, due_at FROM due
             ) AS missing
             UNION ALL
-            SELECT 'record ' || record || ' is due, and does not say so' FROM (
+            SELECT 'record ' || record || ' is in the due table with other values' FROM (
                 SELECT owner, record, kind, due_at FROM due
                 EXCEPT SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
             ) AS surplus LIMIT 1

@@ -34,7 +34,7 @@ extension AuditRun {
         in source: borrowing S
     ) throws -> (finding: Audit.Finding, heads: [SealPin]) {
         var count: Int64 = 0
-        var broken: String?
+        var violation: String?
         var hashes: [[UInt8]] = []
         // The last seal of each chain so far.
         var ends: [Seal] = []
@@ -52,17 +52,18 @@ extension AuditRun {
             let expected = before.next(overHashes: hashes)
             let name = "of chain \(seal.chain)"
             if expected.number != seal.number {
-                broken = broken ?? "seal \(expected.number) \(name) is missing"
+                violation = violation ?? "seal \(expected.number) \(name) is missing"
             } else if expected != seal {
-                broken = broken ?? "seal \(seal.number) \(name) does not fit its transfers"
+                let reason = "does not match its transfers or the seal before it"
+                violation = violation ?? "seal \(seal.number) \(name) \(reason)"
             } else if hashes.isEmpty {
-                broken = broken ?? "seal \(seal.number) \(name) covers nothing"
+                violation = violation ?? "seal \(seal.number) \(name) covers no transfer"
             }
             hashes = []
             if ends.last?.chain == seal.chain { ends.removeLast() }
             ends.append(seal)
         }
-        if !hashes.isEmpty { broken = broken ?? "a transfer has no seal" }
+        if !hashes.isEmpty { violation = violation ?? "a transfer has no seal" }
         let heads = ends.filter { !beginnings.contains($0.hash) }.map { SealPin($0) }
         if !beginnings.isEmpty {
             try source.each("SELECT chain, number, previous, hash FROM seals", as: Seal.self) {
@@ -70,20 +71,20 @@ extension AuditRun {
             }
         }
         if !beginnings.isEmpty {
-            broken = broken ?? "a chain begins behind a seal that is missing"
+            violation = violation ?? "a chain continues a seal that is missing"
         }
         let finding = Audit.Finding(
-            rule: "every seal fits its transfers and the seal before it (seals)",
+            rule: "every seal matches its transfers and the seal before it (seals)",
             count: count,
-            broken: broken
+            violation: violation
         )
         return (finding, heads)
     }
 
-    /// Checks that the seals that were written down exist.
+    /// Checks that the given seals exist.
     func pinned<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
-        var broken: String?
-        for pin in pins where broken == nil {
+        var violation: String?
+        for pin in pins where violation == nil {
             let seal: Seal? = try source.first(
                 """
                 SELECT chain, number, previous, hash FROM seals WHERE chain = $1 AND number = $2
@@ -91,13 +92,13 @@ extension AuditRun {
                 [.text(pin.chain), .integer(pin.number)]
             )
             guard seal.map({ SealPin($0) }) != pin else { continue }
-            let verdict = seal == nil ? "missing" : "another one"
-            broken = "seal \(pin.number) of chain \(pin.chain) is \(verdict)"
+            let verdict = seal == nil ? "is missing" : "has another hash"
+            violation = "seal \(pin.number) of chain \(pin.chain) \(verdict)"
         }
         return Audit.Finding(
-            rule: "every seal that was written down is there (seals)",
+            rule: "every seal given with --seal is in the database (seals)",
             count: Int64(pins.count),
-            broken: broken,
+            violation: violation,
             remedy: .compareSeals
         )
     }

@@ -26,7 +26,7 @@ struct AuditRun {
         for check in AuditCheck.all { audit.findings.append(try check.finding(in: source)) }
         audit.findings.append(try refusals(in: source))
         audit.findings.append(try accounts(in: source))
-        audit.findings += try files(in: source)
+        audit.findings += try recordFindings(in: source)
         let (seals, heads) = try seals(in: source)
         audit.findings.append(seals)
         audit.heads = heads
@@ -37,18 +37,20 @@ struct AuditRun {
 
     private func refusals<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
         var count: Int64 = 0
-        var broken: String?
+        var violation: String?
         try source.each(
             "SELECT refusal FROM answers WHERE refusal IS NOT NULL",
             as: String.self
         ) { json in
             count += 1
-            if (try? decoded(Refusal.self, from: json)) == nil { broken = broken ?? json }
+            if (try? decoded(Refusal.self, from: json)) == nil {
+                violation = violation ?? "the refusal \(json) cannot be read"
+            }
         }
         return Audit.Finding(
             rule: "every remembered refusal has a known reason (answers)",
             count: count,
-            broken: broken,
+            violation: violation,
             remedy: .update
         )
     }
@@ -90,35 +92,35 @@ struct AuditRun {
 
     private func accounts<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
         var count: Int64 = 0
-        var broken: String?
-        var run: AccountRun?
+        var violation: String?
+        var check: AccountCheck?
         try source.each(AccountLine.query, as: AccountLine.self) { line in
-            if run?.key != line.key {
-                if let run, broken == nil { broken = run.broken(nil) }
-                run = AccountRun(line.key, rules)
+            if check?.key != line.key {
+                if let check, violation == nil { violation = check.violation(nil) }
+                check = AccountCheck(line.key, rules)
             }
             if let entry = line.entry {
                 count += 1
-                let found = run?.follow(entry)
-                broken = broken ?? found
+                let found = check?.add(entry)
+                violation = violation ?? found
             } else {
-                let found = run?.broken(line.account)
-                broken = broken ?? found
-                run = nil
+                let found = check?.violation(line.account)
+                violation = violation ?? found
+                check = nil
             }
         }
-        if let run, broken == nil { broken = run.broken(nil) }
+        if let check, violation == nil { violation = check.violation(nil) }
         return Audit.Finding(
             rule: "every account is the sum of its entries, which have no gap (entries)",
             count: count,
-            broken: broken
+            violation: violation
         )
     }
 
     // MARK: Records
 
     /// A row about a record: the record, a transfer, an entry, an answer, a name or a child.
-    private struct FileLine: RowValue {
+    private struct RecordLine: RowValue {
         enum Content {
             case record(Record)
             case transfer(step: String, kind: String, at: Timestamp, hash: [UInt8])
@@ -247,7 +249,7 @@ struct AuditRun {
         var names: [Name] = []
         var children: [(number: Int64, record: Record)] = []
 
-        mutating func add(_ content: FileLine.Content) {
+        mutating func add(_ content: RecordLine.Content) {
             switch content {
             case .record(let new): record = new
             case .transfer(let step, let kind, let at, let hash):
@@ -274,18 +276,23 @@ struct AuditRun {
     }
 
     private struct Tally {
-        var transfers: (count: Int64, broken: String?) = (0, nil)
-        var answers: (count: Int64, broken: String?) = (0, nil)
-        var kinds: (count: Int64, broken: String?) = (0, nil)
-        var records: [(count: Int64, broken: String?)]
+        var transfers: (count: Int64, violation: String?) = (0, nil)
+        var answers: (count: Int64, violation: String?) = (0, nil)
+        var kinds: (count: Int64, violation: String?) = (0, nil)
+        var records: [(count: Int64, violation: String?)]
     }
 
-    private func files<S: Source & SQLConnection & ~Copyable>(
+    private static let answersRule = """
+        every transfer made with a key has one answer, and every answer its transfer or record \
+        (answers)
+        """
+
+    private func recordFindings<S: Source & SQLConnection & ~Copyable>(
         in source: borrowing S
     ) throws -> [Audit.Finding] {
         var tally = Tally(records: records.map { _ in (0, nil) })
         var gathered: Gathered?
-        try source.each(FileLine.query(for: source.dialect), as: FileLine.self) { line in
+        try source.each(RecordLine.query(for: source.dialect), as: RecordLine.self) { line in
             if gathered?.id != line.record {
                 if let gathered { check(gathered, &tally) }
                 gathered = Gathered(id: line.record)
@@ -295,25 +302,25 @@ struct AuditRun {
         if let gathered { check(gathered, &tally) }
         return [
             Audit.Finding(
-                rule: "every transfer is one of a kind, sums to zero, and is as sealed (transfers)",
-                count: tally.transfers.count,
-                broken: tally.transfers.broken
-            ),
-            Audit.Finding(
                 rule:
-                    "every transfer that a key ordered is what one key was answered with (answers)",
-                count: tally.answers.count,
-                broken: tally.answers.broken
+                    "every transfer has a known kind, sums to zero and fits its hash (transfers)",
+                count: tally.transfers.count,
+                violation: tally.transfers.violation
             ),
             Audit.Finding(
-                rule: "every record is of a kind (records)",
+                rule: Self.answersRule,
+                count: tally.answers.count,
+                violation: tally.answers.violation
+            ),
+            Audit.Finding(
+                rule: "every record has a known kind (records)",
                 count: tally.kinds.count,
-                broken: tally.kinds.broken,
+                violation: tally.kinds.violation,
                 remedy: .update
             ),
         ]
             + zip(records, tally.records).map { rule, found in
-                Audit.Finding(rule: rule.rule, count: found.count, broken: found.broken)
+                Audit.Finding(rule: rule.rule, count: found.count, violation: found.violation)
             }
     }
 
@@ -321,12 +328,12 @@ struct AuditRun {
         let transfers = gathered.transfers
         for (transfer, hash) in transfers {
             tally.transfers.count += 1
-            tally.transfers.broken =
-                tally.transfers.broken ?? rules.broken(transfer, storedHash: hash)
+            tally.transfers.violation =
+                tally.transfers.violation ?? rules.violation(transfer, storedHash: hash)
             let answers = gathered.answers.filter { $0.transfer == transfer.key }
-            tally.answers.broken =
-                tally.answers.broken
-                ?? rules.broken(
+            tally.answers.violation =
+                tally.answers.violation
+                ?? rules.violation(
                     transfer,
                     answeredBy: answers,
                     isRecorded: gathered.record != nil
@@ -334,20 +341,20 @@ struct AuditRun {
         }
         let steps = Set(gathered.heads.map(\.step))
         if let step = gathered.entries.keys.first(where: { !steps.contains($0) }) {
-            tally.transfers.broken =
-                tally.transfers.broken ?? "transfer \(step) of \(gathered.id) is missing"
+            tally.transfers.violation =
+                tally.transfers.violation ?? "transfer \(step) of \(gathered.id) is missing"
         }
         tally.answers.count += Int64(gathered.answers.count)
-        for answer in gathered.answers where tally.answers.broken == nil {
-            tally.answers.broken = brokenStep(of: answer, among: steps, gathered.record)
+        for answer in gathered.answers where tally.answers.violation == nil {
+            tally.answers.violation = violation(of: answer, among: steps, gathered.record)
         }
         guard let record = gathered.record else { return }
         tally.kinds.count += 1
         if !records.contains(where: { $0.kind == record.kind }) {
-            tally.kinds.broken =
-                tally.kinds.broken ?? "record \(record.id) is \(record.kind), which is no kind"
+            tally.kinds.violation =
+                tally.kinds.violation ?? "record \(record.id) has the unknown kind \(record.kind)"
         }
-        let file = RecordFile(
+        let rows = RecordRows(
             record: record,
             transfers: transfers.map(\.transfer),
             answers: gathered.answers,
@@ -356,25 +363,32 @@ struct AuditRun {
         )
         for (index, rule) in records.enumerated() where rule.kind == record.kind {
             tally.records[index].count += 1
-            tally.records[index].broken =
-                tally.records[index].broken ?? rule.broken(record, file)
+            tally.records[index].violation =
+                tally.records[index].violation ?? rule.violation(record, rows)
         }
     }
 
-    /// Returns an error text if an answer with an outcome names a step that its record does not
-    /// have. If the answer names no step, the record must exist, and the outcome must be its id.
-    private func brokenStep(
+    /// Returns the reason why an answer with an outcome is wrong, if it is: the transfer that it
+    /// names must exist. If it names none, its record must exist, and its outcome must be the
+    /// record's id.
+    private func violation(
         of answer: Answer,
         among steps: Set<String>,
         _ record: Record?
     ) -> String? {
-        guard let step = answer.step else {
-            guard case .outcome(let json) = answer.decision, record != nil,
-                (try? decoded(RecordID.self, from: json)) == answer.record
-            else { return "an answer of \(answer.record) has an outcome and names no step" }
-            return nil
+        if let step = answer.step {
+            return steps.contains(step)
+                ? nil : "an answer names transfer \(step) of \(answer.record), which is missing"
         }
-        return steps.contains(step)
-            ? nil : "an answer of \(answer.record) names a transfer that is missing"
+        guard record != nil else {
+            return "an answer names record \(answer.record), which is missing"
+        }
+        guard case .outcome(let json) = answer.decision,
+            (try? decoded(RecordID.self, from: json)) == answer.record
+        else {
+            return "an answer of \(answer.record) names no transfer, and its outcome is not the "
+                + "record's id"
+        }
+        return nil
     }
 }

@@ -145,10 +145,10 @@ enum Distribution {
     /// The check of the primary keys on workers. These keys keep two servers from making the same
     /// decision twice.
     static let keys = AuditCheck(
-        rule: "no row can be there twice in a shard (shards)",
+        rule: "every shard has its primary key (shards)",
         count: "SELECT count(*) FROM pg_catalog.pg_dist_shard",
-        firstBroken: """
-            SELECT 'shard ' || shardid || ' of ' || kept || ' may hold a row twice'
+        firstViolation: """
+            SELECT 'shard ' || shardid || ' of ' || kept || ' has no valid primary key'
             FROM (VALUES \(AuditCheck.keys)) AS uniques (kept, key)
             CROSS JOIN LATERAL run_command_on_shards(to_regclass(kept), $$
                 SELECT count(*) FROM pg_catalog.pg_index

@@ -83,14 +83,15 @@ struct ContestBooks {
         let kinds: [TransferKind] = [.opening, .stake, .prize, .returned]
         let rules = LedgerRules(kinds)
         for transfer in books.transfers.values {
-            if let broken = rules.broken(transfer, storedHash: transfer.hash) { return broken }
+            if let broken = rules.violation(transfer, storedHash: transfer.hash) { return broken }
         }
         for record in books.rows.records.values {
             let rules = RecordRule.contests + [.sessions, .groups]
             guard let rule = rules.first(where: { $0.kind == record.kind }) else {
                 return "no rule for \(record.kind)"
             }
-            if let broken = rule.broken(record, books.file(of: record.id)) { return broken }
+            let rows = books.recordRows(of: record.id)
+            if let broken = rule.violation(record, rows) { return broken }
         }
         return nil
     }

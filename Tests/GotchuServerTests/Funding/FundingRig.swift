@@ -131,7 +131,7 @@ actor FundingRig {
             logs += server.program.text
         }
         let audit = try database.audit()
-        #expect(audit.isClean, "\(audit.findings.filter { $0.broken != nil })")
+        #expect(audit.isClean, "\(audit.findings.filter { $0.violation != nil })")
         let state = try await standIn.state()
         let intents = state["intents"]?.list ?? []
         let secrets = intents.compactMap { $0["client_secret"]?.text }

@@ -51,7 +51,7 @@ struct LedgerRulesTests {
         _ broken: String?,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let found = rules.broken(transfer, storedHash: transfer.hash)
+        let found = rules.violation(transfer, storedHash: transfer.hash)
         #expect(found == broken, sourceLocation: sourceLocation)
     }
 
@@ -74,12 +74,15 @@ struct LedgerRulesTests {
     func kind() {
         expect(
             tribute { $0.kind = "GIFT" },
-            "transfer tribute of record-1 is GIFT, which is no kind"
+            "transfer tribute of record-1 has the unknown kind GIFT"
         )
-        expect(tribute { $0.step = "paid" }, "transfer paid of record-1 is no step of TRIBUTE")
+        expect(
+            tribute { $0.step = "paid" },
+            "transfer paid of record-1: the kind TRIBUTE does not allow this step"
+        )
         expect(
             tribute { $0.entryKind = "REBATE" },
-            "transfer tribute of record-1: its entries are not those of one TRIBUTE"
+            "transfer tribute of record-1: the entry of user-0 has the kind REBATE"
         )
     }
 
@@ -88,22 +91,23 @@ struct LedgerRulesTests {
         let name = "transfer tribute of record-1"
         expect(
             tribute { $0.lines = [(Post.user(0), -5), (Post.user(1), 6)] },
-            "\(name): 2 entries, sum [1]"
+            "\(name): its entries in usd sum to 1, not to 0"
         )
-        expect(tribute { $0.lines = [(Post.user(1), 5)] }, "\(name): 1 entries, sum [5]")
-        expect(tribute { $0.lines = [] }, "\(name): 0 entries, sum []")
+        let few = "\(name) must have at least two entries, and has"
+        expect(tribute { $0.lines = [(Post.user(1), 5)] }, "\(few) 1")
+        expect(tribute { $0.lines = [] }, "\(few) 0")
         let euros = Account.Key(Post.user(1).owner, .eur)
         expect(
             tribute { $0.lines = [(Post.user(0), -5), (euros, 5)] },
-            "\(name): 2 entries, sum [-5, 5]"
+            "\(name): its entries in eur sum to 5, not to 0"
         )
         expect(
             tribute { $0.lines = [(Post.user(0), .min), (Post.user(1), -1)] },
-            "\(name): its entries do not add up"
+            "\(name): the sum of its entries overflows"
         )
         expect(
             tribute { $0.lines = [(Post.user(0), .max), (Post.user(1), 1)] },
-            "\(name): its entries do not add up"
+            "\(name): the sum of its entries overflows"
         )
     }
 
@@ -116,7 +120,7 @@ struct LedgerRulesTests {
         }
         expect(
             transfer,
-            "transfer release of record-1 moves money of the pot of record-2"
+            "transfer release of record-1: it moves money of the pot of another record, record-2"
         )
     }
 
@@ -124,22 +128,28 @@ struct LedgerRulesTests {
     func nothing() {
         expect(
             tribute { $0.lines.append((Post.user(2), 0)) },
-            "transfer tribute of record-1: its entries are not those of one TRIBUTE"
+            "transfer tribute of record-1: the entry of user-2 has the amount 0"
         )
     }
 
     @Test("An account that the kind of transfer does not allow is found on either side")
     func party() {
-        let name = "transfer tribute of record-1: TRIBUTE does not move money of"
-        expect(tribute { $0.lines = [(Cast.mint, -5), (Post.user(1), 5)] }, "\(name) DEV_MINT")
-        expect(tribute { $0.lines = [(Post.user(1), -5), (Post.pot, 5)] }, "\(name) pot:record-1")
+        let name = "transfer tribute of record-1: the kind TRIBUTE may not"
+        expect(
+            tribute { $0.lines = [(Cast.mint, -5), (Post.user(1), 5)] },
+            "\(name) debit DEV_MINT"
+        )
+        expect(
+            tribute { $0.lines = [(Post.user(1), -5), (Post.pot, 5)] },
+            "\(name) credit pot:record-1"
+        )
     }
 
     @Test("Two entries of one account are found")
     func account() {
         expect(
             tribute { $0.lines = [(Post.user(0), -5), (Post.user(1), 2), (Post.user(1), 3)] },
-            "transfer tribute of record-1: its entries are not those of one TRIBUTE"
+            "transfer tribute of record-1 has two entries of user-1 in usd"
         )
     }
 
@@ -147,10 +157,10 @@ struct LedgerRulesTests {
     func hash() {
         let other = tribute { $0.lines = [(Post.user(0), -6), (Post.user(1), 6)] }
         #expect(
-            rules.broken(other, storedHash: tribute().hash)
-                == "transfer tribute of record-1 is not what was sealed"
+            rules.violation(other, storedHash: tribute().hash)
+                == "transfer tribute of record-1 does not match its stored hash"
         )
-        #expect(rules.broken(tribute(), storedHash: []) != nil)
+        #expect(rules.violation(tribute(), storedHash: []) != nil)
     }
 
     @Test("A transfer without its record, or with too few or too many answers, is found")
@@ -161,24 +171,25 @@ struct LedgerRulesTests {
         let payment = try #require(rig.books.transfers.values.first { $0.kind == "PAYMENT" })
         let opening = try #require(rig.books.transfers.values.first { $0.kind == "OPENING" })
         let answer = try #require(rig.books.rows.answers.values.first)
-        #expect(rules.broken(payment, answeredBy: [answer], isRecorded: true) == nil)
-        #expect(rules.broken(opening, answeredBy: [], isRecorded: false) == nil)
+        #expect(rules.violation(payment, answeredBy: [answer], isRecorded: true) == nil)
+        #expect(rules.violation(opening, answeredBy: [], isRecorded: false) == nil)
         let name = "transfer paid of session-0"
-        let lost = rules.broken(payment, answeredBy: [answer], isRecorded: false)
-        #expect(lost == "\(name) is about nothing")
-        #expect(rules.broken(payment, answeredBy: [], isRecorded: true) == "\(name) has 0 answers")
-        let twice = rules.broken(payment, answeredBy: [answer, answer], isRecorded: true)
-        #expect(twice == "\(name) has 2 answers")
+        let lost = rules.violation(payment, answeredBy: [answer], isRecorded: false)
+        #expect(lost == "\(name): its record is missing")
+        let none = rules.violation(payment, answeredBy: [], isRecorded: true)
+        #expect(none == "\(name) has 0 answers, expected 1")
+        let twice = rules.violation(payment, answeredBy: [answer, answer], isRecorded: true)
+        #expect(twice == "\(name) has 2 answers, expected 1")
         #expect(
-            rules.broken(opening, answeredBy: [answer], isRecorded: false)
-                == "transfer opening of \(opening.key.record) has 1 answers"
+            rules.violation(opening, answeredBy: [answer], isRecorded: false)
+                == "transfer opening of \(opening.key.record) has 1 answers, expected 0"
         )
     }
 }
 
 /// The entries of one account, checked in their order.
 @Suite("The entries of an account")
-struct AccountRunTests {
+struct AccountCheckTests {
     private let rules = LedgerRules([.opening, .tribute, .rebate])
 
     private struct Line {
@@ -212,9 +223,9 @@ struct AccountRunTests {
 
     /// Returns the first broken rule in the lines of an account.
     private func damage(_ lines: [Line], of account: Account.Key = Post.user(0)) -> String? {
-        var run = AccountRun(account, rules)
+        var check = AccountCheck(account, rules)
         for line in lines {
-            if let broken = run.follow(entry(line, of: account)) { return broken }
+            if let broken = check.add(entry(line, of: account)) { return broken }
         }
         return nil
     }
@@ -234,13 +245,16 @@ struct AccountRunTests {
     @Test("A missing or a repeated entry is found")
     func gap() {
         #expect(
-            damage([right[0], right[2]]) == "entry 3 of user-0: entry 2 is missing before it"
+            damage([right[0], right[2]])
+                == "account of user-0: expected entry 2, found entry 3"
         )
         #expect(
-            damage([right[1], right[2]]) == "entry 2 of user-0: entry 1 is missing before it"
+            damage([right[1], right[2]])
+                == "account of user-0: expected entry 1, found entry 2"
         )
         #expect(
-            damage([right[0], right[0]]) == "entry 1 of user-0: entry 2 is missing before it"
+            damage([right[0], right[0]])
+                == "account of user-0: expected entry 2, found entry 1"
         )
     }
 
@@ -253,7 +267,10 @@ struct AccountRunTests {
             damage(changing: 0) { $0.amount = 11 } == "entry 1 of user-0: balance 10, expected 11"
         )
         let last = Line(number: 2, amount: .max, balance: .min + 9, earned: .min + 9)
-        #expect(damage([right[0], last])?.hasPrefix("entry 2 of user-0: balance ") == true)
+        #expect(
+            damage([right[0], last])
+                == "entry 2 of user-0: balance 10 and amount \(Int64.max) overflow"
+        )
     }
 
     @Test("Wrong earnings are found")
@@ -273,15 +290,17 @@ struct AccountRunTests {
     @Test("A balance below zero is found, except on an account of the house")
     func belowZero() {
         let debt = [Line(number: 1, kind: "OPENING", amount: -4, balance: -4, earned: 0)]
-        #expect(damage(debt) == "entry 1 of user-0: balance -4")
-        #expect(damage(debt, of: Post.pot) == "entry 1 of pot:record-1: balance -4")
+        #expect(damage(debt) == "entry 1 of user-0: balance -4 is not allowed")
+        #expect(
+            damage(debt, of: Post.pot) == "entry 1 of pot:record-1: balance -4 is not allowed"
+        )
         #expect(damage(debt, of: Cast.mint) == nil)
     }
 
     @Test("An entry that is older than the one before it is found")
     func time() {
         let broken = damage(changing: 2) { $0.at = 999 }
-        #expect(broken == "entry 3 of user-0 is older than the one before it")
+        #expect(broken == "entry 3 of user-0 is older than entry 2")
         #expect(damage(changing: 2) { $0.at = 1_000 } == nil)
     }
 
@@ -289,9 +308,9 @@ struct AccountRunTests {
     func account() {
         let key = Post.user(0)
         func broken(_ account: Account?) -> String? {
-            var run = AccountRun(key, rules)
-            for line in right { #expect(run.follow(entry(line, of: key)) == nil) }
-            return run.broken(account)
+            var check = AccountCheck(key, rules)
+            for line in right { #expect(check.add(entry(line, of: key)) == nil) }
+            return check.violation(account)
         }
         func account(
             balance: Int64 = 3,
@@ -309,13 +328,14 @@ struct AccountRunTests {
         }
         #expect(broken(account()) == nil)
         #expect(broken(nil) == "account of user-0 is missing")
-        let expected = "account of user-0: balance 4 of 3 entries, expected 3 of 3"
-        #expect(broken(account(balance: 4)) == expected)
-        #expect(broken(account(earned: 6)) != nil)
-        #expect(broken(account(count: 2)) != nil)
-        #expect(broken(account(at: 1_999)) != nil)
+        let name = "account of user-0"
+        #expect(broken(account(balance: 4)) == "\(name): balance 4, expected 3")
+        #expect(broken(account(earned: 6)) == "\(name): earned 6, expected 7")
+        #expect(broken(account(count: 2)) == "\(name): 2 entries, expected 3")
+        let times = "changed at 1970-01-01T00:00:01.999Z, expected 1970-01-01T00:00:02.000Z"
+        #expect(broken(account(at: 1_999)) == "\(name): \(times)")
         let empty = Account(key, changedAt: Timestamp(milliseconds: 5))
-        #expect(AccountRun(key, rules).broken(empty) == nil)
-        #expect(AccountRun(key, rules).broken(account()) != nil)
+        #expect(AccountCheck(key, rules).violation(empty) == nil)
+        #expect(AccountCheck(key, rules).violation(account()) != nil)
     }
 }

@@ -81,7 +81,7 @@ struct GroupStoryTests {
                 #expect(rig.books.complaint == nil)
                 for record in rig.books.rows.records.values {
                     let rule = record.kind == Group.kind ? RecordRule.groups : .sessions
-                    #expect(rule.broken(record, rig.books.file(of: record.id)) == nil)
+                    #expect(rule.violation(record, rig.books.recordRows(of: record.id)) == nil)
                 }
             }
         }

@@ -188,8 +188,8 @@ struct StoryTests {
         let transfers = books.transfers.values
         for transfer in transfers {
             let answers = books.rows.answers.values.filter { $0.transfer == transfer.key }
-            if let broken = rules.broken(transfer, storedHash: transfer.hash)
-                ?? rules.broken(
+            if let broken = rules.violation(transfer, storedHash: transfer.hash)
+                ?? rules.violation(
                     transfer,
                     answeredBy: answers,
                     isRecorded: books.rows.records[transfer.key.record] != nil
@@ -200,14 +200,14 @@ struct StoryTests {
         }
         let entries = Dictionary(grouping: transfers.flatMap(\.entries), by: \.account)
         for account in books.rows.accounts.values {
-            var run = AccountRun(account.key, rules)
+            var check = AccountCheck(account.key, rules)
             for entry in (entries[account.key] ?? []).sorted(by: { $0.number < $1.number }) {
-                if let broken = run.follow(entry) { return broken }
+                if let broken = check.add(entry) { return broken }
             }
-            if let broken = run.broken(account) { return broken }
+            if let broken = check.violation(account) { return broken }
         }
         for record in books.rows.records.values {
-            if let broken = RecordRule.sessions.broken(record, books.file(of: record.id)) {
+            if let broken = RecordRule.sessions.violation(record, books.recordRows(of: record.id)) {
                 return broken
             }
         }

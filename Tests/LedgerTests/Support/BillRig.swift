@@ -125,14 +125,14 @@ struct BillRig {
     func complaint() -> String? {
         if let complaint = rig.books.complaint { return complaint }
         for record in rig.books.rows.records.values {
-            let file = rig.books.file(of: record.id)
+            let rows = rig.books.recordRows(of: record.id)
             for rule in [RecordRule.sessions, .groups] where rule.kind == record.kind {
-                if let broken = rule.broken(record, file) { return broken }
+                if let broken = rule.violation(record, rows) { return broken }
             }
         }
         let rules = LedgerRules([.opening, .payment, .refund, .stake, .release, .returned])
         for transfer in rig.books.transfers.values {
-            let broken = rules.broken(transfer, storedHash: transfer.hash)
+            let broken = rules.violation(transfer, storedHash: transfer.hash)
             if let broken { return broken }
         }
         return nil

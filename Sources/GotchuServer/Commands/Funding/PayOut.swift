@@ -49,7 +49,7 @@ struct PayOut: AsyncParsableCommand {
 struct RunPayouts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Withdraws for every payee what is old enough.",
+        abstract: "Withdraws for every payee the money that is old enough.",
         discussion: """
             Example:
               gotchu-server payouts run --minimum 10.00 --database sqlite:shop.db

@@ -10,7 +10,7 @@ internal import Stripe
 /// `gotchu-server reconcile`.
 struct Reconcile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Proves that the books say of the money at Stripe what Stripe says.",
+        abstract: "Proves that the books agree with Stripe about the money at Stripe.",
         discussion: """
             Example:
               gotchu-server reconcile --database sqlite:shop.db --stripe-key-file /etc/gotchu/stripe
