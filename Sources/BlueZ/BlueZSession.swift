@@ -61,8 +61,8 @@ package actor BlueZSession {
 
     /// Reports all changes until the task is cancelled. May be called once only.
     ///
-    /// - Throws: `closed` if the connection ends during a call, `cancelled` if the task is cancelled
-    ///   during a call, and other errors of the subscription or of the query for the owner.
+    /// - Throws: `closed` if the connection ends during a call, `cancelled` if the task is
+    ///   cancelled during a call, and errors of the subscription or of the query for the owner.
     package func follow() async throws(DBusError) {
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         ownerChanges = change

@@ -98,7 +98,7 @@ struct CommandTests {
             Advice(
                 damage: "UPDATE accounts SET balance = balance + 1 WHERE balance > 0",
                 advice: [Advice.restore],
-                findings: ["BROKEN", "balance 6 of 1 entries, expected 5 of 1"]
+                findings: ["BROKEN", "balance 6, expected 5"]
             ),
             Advice(damage: "DROP TRIGGER seals_stay", advice: [Advice.makeAnew]),
             Advice(

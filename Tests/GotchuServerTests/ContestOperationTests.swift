@@ -163,7 +163,9 @@ struct ContestOperationTests {
         for damage in Self.damages {
             #expect(try rig.database.audit().isClean, "before \(damage.change)")
             try rig.database.damage(damage.change)
-            let broken = try rig.database.audit().findings.filter { $0.violation != nil }.map(\.rule)
+            let broken = try rig.database.audit().findings.filter { $0.violation != nil }.map(
+                \.rule
+            )
             #expect(broken.contains { $0.hasSuffix("(\(damage.rule))") }, "\(damage.change)")
             try rig.database.damage(damage.undo)
         }

@@ -215,7 +215,7 @@ struct AuditDamageTests {
         record("created_at = 9000000", .sessions, "cannot be read"),
         record("due_at = 1", .sessions, "differs from what the server writes"),
         record("due_at = 1", .due, "session-0"),
-        Damage("UPDATE records SET due_at = NULL WHERE id = 'session-1'", .due, "session-1 is due"),
+        Damage("UPDATE records SET due_at = NULL WHERE id = 'session-1'", .due, "session-1 is in"),
         record("body = '{}'", .sessions, "cannot be read"),
         body("amount\":5", "amount\":6", "does not pay 6"),
         body("usd", "eur", "does not pay 5"),

@@ -211,7 +211,9 @@ struct SealTests {
     func damaged(damage: Damage, kind: StoreKind) async throws {
         let database = try await SampleLedger.database(kind)
         try database.damage(damage.sql)
-        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal matches") }
+        let finding = try database.audit().findings.first {
+            $0.rule.hasPrefix("every seal matches")
+        }
         let found = finding?.violation ?? "nothing"
         #expect(found.hasPrefix(damage.says), "\(found)")
     }
@@ -314,7 +316,9 @@ struct SealTests {
             DELETE FROM transfers WHERE chain = '\(SampleLedger.chain)'
             """
         )
-        let finding = try database.audit().findings.first { $0.rule.hasPrefix("every seal matches") }
+        let finding = try database.audit().findings.first {
+            $0.rule.hasPrefix("every seal matches")
+        }
         #expect(finding?.violation == "a chain continues a seal that is missing")
     }
 }

@@ -37,7 +37,7 @@ struct ClockCheck {
                 layer,
                 lead == nil
                     ? "The kernel does not know of a time server."
-                    : "This clock agrees with the payment server's, but no time server keeps it right.",
+                    : "This clock agrees with the payment server's, but no time server sets it.",
                 fix: fix
             )
         }

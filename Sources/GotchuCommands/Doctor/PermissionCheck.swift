@@ -52,7 +52,7 @@ struct PermissionCheck {
         if isMember { return .good(layer, "in the group \(group)") }
         return .doubtful(
             layer,
-            "User \(userID) is not in the group \(group), and may do only what gotchud.json allows.",
+            "User \(userID) is not in the group \(group): it may do only what gotchud.json allows.",
             fix: "sudo usermod -aG \(group) USER"
         )
     }
