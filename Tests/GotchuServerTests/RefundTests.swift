@@ -76,7 +76,7 @@ struct RefundTests {
         )
         #expect(verified.code == 0, "\(verified.text)")
         #expect(
-            verified.text.contains("ok\t1\tevery session can be read, and was paid and refunded")
+            verified.text.contains("ok\t1\tevery session can be read, and its transfers match")
         )
     }
 
