@@ -28,8 +28,7 @@ package struct BlueZPeer: Sendable {
     /// Returns once bluetoothd has handled all earlier calls, except those it answers
     /// asynchronously.
     ///
-    /// Calls `GetManagedObjects`, not `Ping`: libdbus in bluetoothd answers `Ping` itself, so its
-    /// answer proves nothing.
+    /// Calls `GetManagedObjects`, which bluetoothd answers in order with its other calls.
     package func waitForEarlierCalls() async throws(BlueZError) {
         try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }

@@ -151,7 +151,7 @@ package actor BlueZSession {
         guard asked == owner else { return }
         tree.load(objects)
         isLoaded = true
-        onEvent(tree.adaptersChanged)
+        onEvent(tree.adaptersEvent)
     }
 
     private static func rule(

@@ -1,7 +1,7 @@
 package import DBus
 package import GotchuCore
 
-/// The state of bluetoothd's objects, derived from its signals. Performs no I/O.
+/// The state of bluetoothd's objects, derived from its snapshots and signals. Performs no I/O.
 struct ObjectTree {
     private(set) var adapters: [ObjectPath: AdapterState] = [:]
     private var devices: DeviceTable
@@ -17,7 +17,7 @@ struct ObjectTree {
     var deviceCount: Int { devices.count }
 
     /// The current state of all adapters, ordered by path.
-    var adaptersChanged: BlueZSession.Event {
+    var adaptersEvent: BlueZSession.Event {
         .adapters(adapters.values.sorted { $0.path.text < $1.path.text })
     }
 
@@ -78,17 +78,17 @@ struct ObjectTree {
             var adapter = adapters[path] ?? AdapterState(path: path)
             adapter.update(properties, invalidated: [])
             adapters[path] = adapter
-            change = adaptersChanged
+            change = adaptersEvent
         }
         if let manager = interfaces[BlueZ.advertisingManagerInterface], adapters[path] != nil {
             adapters[path]?.canAdvertise = true
             adapters[path]?.advertisingInstances = Self.instances(manager)
-            change = adaptersChanged
+            change = adaptersEvent
         }
         if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
             let (device, isNew) = devices.update(path, properties, isFresh: isFresh)
             guard isFresh else { return change }
-            // Reported even without a level: there may be only a single advertisement.
+            // Reported even without a level, because a second advertisement may never come.
             change = .heard(report(path, device, properties, isNew: isNew))
         }
         return change
@@ -105,7 +105,7 @@ struct ObjectTree {
                 adapters[path]?.powerToggleCount += 1
             }
             adapters[path]?.update(changed, invalidated: invalidated)
-            return adapters[path] == nil ? nil : adaptersChanged
+            return adapters[path] == nil ? nil : adaptersEvent
         }
         guard interface == BlueZ.deviceInterface else { return nil }
         devices.invalidate(path, invalidated)
@@ -130,13 +130,13 @@ struct ObjectTree {
     {
         if interfaces.contains(BlueZ.deviceInterface) { devices.remove(path) }
         if interfaces.contains(BlueZ.adapterInterface) {
-            return adapters.removeValue(forKey: path) == nil ? nil : adaptersChanged
+            return adapters.removeValue(forKey: path) == nil ? nil : adaptersEvent
         }
         guard adapters[path] != nil, interfaces.contains(BlueZ.advertisingManagerInterface) else {
             return nil
         }
         adapters[path]?.canAdvertise = false
-        return adaptersChanged
+        return adaptersEvent
     }
 
     private func adapter(of device: ObjectPath) -> ObjectPath? {
@@ -162,7 +162,7 @@ struct ObjectTree {
 package struct DeviceReport: Equatable, Sendable {
     package var adapter: ObjectPath?
     package var recognition: HeardAdvertisement.Recognition
-    /// The level; `nil` if the controller did not measure it.
+    /// The level; `nil` if the report has none: it was not measured, or has not changed.
     package var rssi: RSSI?
     /// A Boolean that is true if the device's recognition differs from the last one.
     package var isNew: Bool

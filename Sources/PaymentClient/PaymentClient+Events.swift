@@ -11,9 +11,9 @@ extension PaymentClient {
 
     /// Follows a session until it is final, the connection ends, or the task is cancelled.
     ///
-    /// The server sends the full state first. After an interruption, a new call therefore misses
-    /// nothing. The number of events is not limited: they concern only the till's own session, and
-    /// only one line is buffered.
+    /// The server sends the full state first. After an interruption, a new call therefore gets the
+    /// current state; states in between are skipped. The number of events is not limited: they
+    /// concern only the till's own session, and only one line is buffered.
     ///
     /// - Parameter body: Called with each state, in order.
     /// - Returns: `.success` if the server closed the stream; otherwise the reason of the failure.

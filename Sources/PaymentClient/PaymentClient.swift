@@ -14,8 +14,8 @@ import OutboundHTTP
 ///
 /// No call throws. A failure is in the `Answer`: `.refused` with the server's code, `.unauthorized`
 /// if the token is not accepted, or `.unknown` if the outcome is unknown. Each call lists its
-/// codes; every call can also be refused with `VALIDATION_ERROR` or `FORBIDDEN`. Amounts are in
-/// minor units of the currency beside them.
+/// most important codes; openapi.yaml and contests.yaml list all. Every call can also be refused
+/// with `VALIDATION_ERROR` or `FORBIDDEN`. Amounts are in minor units of the currency beside them.
 package struct PaymentClient: Sendable {
     /// The timeout of a request, from connecting to the last byte of the reply. The wait for a
     /// token is not included.
@@ -39,8 +39,8 @@ package struct PaymentClient: Sendable {
     /// - Parameters:
     ///   - http: The HTTP client with a `ServerRoute`'s configuration. The caller shuts it down.
     ///   - access: The source of each call's token. If it is `nil`, calls carry no authorization.
-    ///   - onAnswer: Called with the outcome of each call except `ping`: the outage if the answer
-    ///     is `.unknown`, otherwise `nil`.
+    ///   - onAnswer: Called with the outcome of each call except `ping`, `probe` and
+    ///     `followSession`: the outage if the answer is `.unknown`, otherwise `nil`.
     package init(
         server: ServerURL,
         http: any HTTPTransport,
@@ -113,14 +113,16 @@ package struct PaymentClient: Sendable {
     ///
     /// - Parameter request: The amount in minor units, the lifetime in seconds, and the options.
     /// - Returns: The session, its first EID, and its expiry by the server's clock. Refused with
-    ///   `VALIDATION_ERROR`, for example if the payee has no wallet in the currency.
+    ///   `VALIDATION_ERROR`, for example if the payee has no wallet in the currency, or with
+    ///   `PAYEE_NOT_ONBOARDED`; a desk also with `AMOUNT_CHANGED` or a contest's code.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
         let answer: Answer<CreateSessionReply> = await call(.POST, "/sessions/create", request)
         return answer.map(Self.bounded)
     }
 
-    /// Resolves an EID to its session. Needs no token. Changes nothing, but can notify the payee.
+    /// Resolves an EID to its session. Changes nothing, but can notify the payee. The server
+    /// requires no token, but counts the call by login if there is one.
     ///
     /// - Parameters:
     ///   - isBackground: True if nobody waits for the answer. The server counts the unknown EIDs of
@@ -152,8 +154,8 @@ package struct PaymentClient: Sendable {
     ///
     /// - Parameter cents: The amount of the share if several payers share the session.
     /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` if another payer has the
-    ///   lock, `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` for a
-    ///   share.
+    ///   lock, `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED` or `AMOUNT_CHANGED`; at a
+    ///   desk also with `ALREADY_JOINED` or a contest's code.
     package func lock(_ sid: SessionID, expecting cents: Int64? = nil) async -> Answer<LockReply> {
         let request = JSONValue.members([
             "sid": .string(sid.rawValue), "expected_amount_cents": cents.map(JSONValue.integer),
@@ -162,10 +164,10 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// Unlocks a session. Does nothing if this payer does not have the lock.
+    /// Unlocks a session. Refused, and changes nothing, if this payer does not have the lock.
     ///
-    /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
-    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`. After each of these, this payer has no lock.
+    /// - Returns: Refused with `FORBIDDEN` if another payer has the lock, `NOT_FOUND`,
+    ///   `SESSION_NOT_LOCKED`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func unlock(_ sid: SessionID) async -> Answer<Void> {
         let answer: Answer<LockReply> = decode(
             await raw(.POST, "/sessions/\(sid)/unlock", body: [])
@@ -210,8 +212,9 @@ package struct PaymentClient: Sendable {
     ///   - body: The exact bytes from the journal.
     ///   - key: The idempotency key from the journal, the same for all sends.
     /// - Returns: The payer's new balance in minor units. Refused with
-    ///   `INSUFFICIENT_WALLET_BALANCE`, `AMOUNT_CHANGED`, `OWN_SESSION`, `NOT_FOUND` or a code of
-    ///   the session's state; such a refusal is final for this key. Refused with
+    ///   `INSUFFICIENT_WALLET_BALANCE`, `AMOUNT_CHANGED`, `OWN_SESSION`, `TIP_NOT_ALLOWED`, a code
+    ///   of the session's state, or at a desk a contest's code; such a refusal is final for this
+    ///   key. `NOT_FOUND` is final only if the server has stored it. Refused with
     ///   `IDEMPOTENCY_KEY_REUSED` if `body` differs from that of the first call. After `.unknown`,
     ///   the payment may have been made: retry only with the same bytes and key.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
@@ -242,8 +245,8 @@ package struct PaymentClient: Sendable {
     ///   - key: The idempotency key from the journal, the same for all sends.
     /// - Returns: The payee's new balance in minor units. `isReplay` is true if the refund was made
     ///   before. Refused with `INSUFFICIENT_WALLET_BALANCE`, `NOT_FOUND`, `SESSION_NOT_PAID`,
-    ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE` or `IDEMPOTENCY_KEY_REUSED`. After `.unknown`,
-    ///   retry only with the same bytes and key.
+    ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE`, `NOT_REFUNDABLE` or `IDEMPOTENCY_KEY_REUSED`.
+    ///   After `.unknown`, retry only with the same bytes and key.
     package func refund(
         _ sid: SessionID,
         body: [UInt8],

@@ -18,7 +18,7 @@ struct LanguageTests {
                 let text = line.drop { $0 == " " }
                 defer { isInside = text.hasPrefix("///") }
                 guard text.hasPrefix("/// ") else { continue }
-                // The texts after `Parameter` and `Returns` are sentences too.
+                // The texts after `Parameter` and `Returns` are checked too.
                 let field = text.prefixMatch(
                     of: /\/\/\/( - (Returns|Parameter \w+)|   - \w+): +/
                 )
@@ -39,7 +39,7 @@ struct LanguageTests {
         "tells",
     ]
 
-    @Test("No title of a test begins with a verb, a question word or a conjunction other than if")
+    @Test("No title of a test begins with one of certain verbs, question words or conjunctions")
     func titles() throws {
         for file in try SourceTree("Tests").files {
             for (index, line) in file.lines.enumerated() {

@@ -7,7 +7,7 @@ import Synchronization
 /// A simulated bluetoothd on a private bus, with the known faults of a real one.
 ///
 /// Like the real bluetoothd, it keeps the discovery and the advertisements of each client until
-/// the client leaves the bus, and answers calls in order. `counts` counts the commands of a living
+/// the client leaves the bus, and handles calls in order. `counts` counts the commands of a living
 /// scan. `actualState` has the advertisements and the scan as they really are.
 final class FaultyBlueZ: Sendable {
     struct State {
@@ -247,7 +247,7 @@ final class FaultyBlueZ: Sendable {
             guard let known = state.advertisements.removeValue(forKey: path) else {
                 throw MethodFailure(bluez: "DoesNotExist")
             }
-            // This call was already queued when the read began, so the owner has not answered yet.
+            // Only a call that was queued before the read began surely precedes the owner's answer.
             if known.data == nil, callNumber < known.callsBeforeRead, version < .readingFixed {
                 state.crashes.append("an advertisement unregistered while it is read")
             }

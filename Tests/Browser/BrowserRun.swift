@@ -37,7 +37,8 @@ actor BrowserRun {
     /// Waits for the outcome of one story. The first call starts the run.
     ///
     /// - Returns: The reason of the story's failure, or `nil` if it passed.
-    /// - Throws: The error that kept the browser from starting.
+    /// - Throws: The error that kept the browser from starting, or `NeverHappened` if the run ends
+    ///   or takes too long without an outcome of the story.
     func failure(of story: Story) async throws -> String? {
         // SAFETY: owned by this actor, which starts it once; it only starts the program.
         let run = self.run ?? Task { try await Self.start() }

@@ -96,7 +96,7 @@ struct OverloadTests {
             return reply.status == 503 ? reply : nil
         }
         refused.expectProblem(.tryAgain)
-        // By default, a SQLite connection waits five seconds for a lock.
+        // By default, `SQLite.Connection` waits five seconds for a lock.
         #expect(longest < .seconds(4), "\(longest)")
         #expect(try await server.wire.get("/healthz").status == 200)
         try connection.run("ROLLBACK")

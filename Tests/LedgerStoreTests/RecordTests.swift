@@ -60,7 +60,7 @@ struct RecordTests {
     }
 
     @Test(
-        "The database refuses a debt above zero, and a take or a pot below zero",
+        "The database refuses an OWED balance above zero, and a TAKE or pot balance below zero",
         arguments: StoreKind.single
     )
     func floors(kind: StoreKind) async throws {
@@ -75,7 +75,10 @@ struct RecordTests {
         try database.execute("INSERT INTO accounts VALUES ('OWED:user-1', 'usd', -1, 0, 0, 1)")
     }
 
-    @Test("The newest records of a kind are listed first, sessions never", arguments: StoreKind.all)
+    @Test(
+        "Records of a kind are listed newest first; sessions are never listed",
+        arguments: StoreKind.all
+    )
     func listed(kind: StoreKind) async throws {
         let database = try await SampleLedger.database(kind)
         let store = try database.open()
@@ -99,7 +102,7 @@ struct RecordTests {
         #expect(try database.audit().isClean)
     }
 
-    @Test("A name has one holder at a time, and is free after its time", arguments: StoreKind.all)
+    @Test("A name has one holder at a time, and is free once it expires", arguments: StoreKind.all)
     func claims(kind: StoreKind) async throws {
         let database = try await SampleLedger.database(kind)
         let store = try database.open()
@@ -121,7 +124,7 @@ struct RecordTests {
     }
 
     @Test(
-        "One of two servers that claim a new or expired name at once gets it",
+        "Exactly one of two servers that claim a new or expired name at the same time gets it",
         arguments: StoreKind.shared
     )
     func claimedAtOnce(kind: StoreKind) async throws {
@@ -150,7 +153,7 @@ struct RecordTests {
     }
 
     @Test(
-        "A due record is leased to one worker, until the lease ends or its time changes",
+        "A due record is leased to one worker, until the lease ends or its due time changes",
         arguments: StoreKind.all
     )
     func leases(kind: StoreKind) async throws {
@@ -175,7 +178,7 @@ struct RecordTests {
         #expect(try await claim(at: 1_011) == ["box-1"])
         _ = try await store.commit(OpenBox(number: 1))
         #expect(try await claim(at: 2_000) == ["box-2", "box-0"])
-        // The sweep finds sessions, but no records of the kinds that workers claim.
+        // `due` leaves out the excluded kinds. The sweep excludes the kinds that workers claim.
         let time = Timestamp(milliseconds: 61_000)
         let all = try await store.due(at: time, excluding: [], skipping: 0, limit: 9)
         #expect(all.map(\.kind) == ["box", "box", "session"])

@@ -13,7 +13,7 @@ package enum SharedAction: Equatable, Sendable {
     case leave(key: Int)
     case callOff(key: Int)
 
-    /// The key of a call that may move money; `nil` for another call.
+    /// The number of the call's idempotency key; `nil` for a call without a fixed key.
     package var key: Int? {
         switch self {
         case .pay(let key), .join(let key), .leave(let key), .callOff(let key): key

@@ -30,7 +30,7 @@ struct DisplayTests {
         #expect(try #require(Double(level.1)) <= 4.5, "\(security.text)")
     }
 
-    @Test("The unit limits the browser to this machine's network and restarts it without a limit")
+    @Test("The unit limits the browser to localhost, and restarts it without a limit")
     func settings() throws {
         let settings = Set(try Repository.text(Self.unit).split(separator: "\n").map(String.init))
         for setting in [
@@ -75,7 +75,7 @@ struct DisplayTests {
     }
 
     @Test(
-        "The unit's command shows the display under its policy, which allows no other page",
+        "The unit's command shows the display under its policy, which blocks pages of other ports",
         .enabled(if: getuid() == 0),
         arguments: [true, false]
     )

@@ -6,7 +6,7 @@ import GotchuCore
 ///
 /// bluetoothd merges the filters of all programs that scan, and sends the kernel nothing if the
 /// result is the same: another program's wider filter masks ours (BlueZ's src/adapter.c,
-/// `update_discovery_filter`). Silence after a masked filter says nothing about the kernel.
+/// `update_discovery_filter`). If no command follows a masked filter, the kernel may still be well.
 struct FilterWatch: Sendable {
     enum Effect: Equatable, Sendable {
         case unknown
@@ -16,9 +16,9 @@ struct FilterWatch: Sendable {
         case masked
     }
 
-    /// The number of consecutive filters that commands must follow before ours counts as no longer
-    /// masked. One is not enough: the scan's own cycle may send commands by chance.
-    private static let proof = 2
+    /// The number of consecutive filters after which ours no longer counts as masked, if commands
+    /// follow each of them. One is not enough: the scan's own cycle may send commands by chance.
+    private static let restartsToUnmask = 2
 
     private(set) var effect = Effect.unknown
     private let timings: RecoveryTimings
@@ -27,11 +27,11 @@ struct FilterWatch: Sendable {
     private var isPending = false
     /// The time at which bluetoothd accepted the first filter that is not judged yet.
     private var acceptedAt: MonotonicTime?
-    /// A Boolean that is true if no command followed a filter. Until a new scan begins, the kernel
-    /// may be stuck.
+    /// A Boolean that is true if no command followed a filter: it is masked, or the kernel is
+    /// stuck. It is masked if the scan then restarts by itself.
     private var isIgnored = false
     /// The number of consecutive filters that were followed by commands.
-    private var answers = 0
+    private var restartCount = 0
     /// A Boolean that is true if the commands since the last reading may have other causes.
     private var isUnclear = false
 
@@ -64,16 +64,16 @@ struct FilterWatch: Sendable {
         }
         if traffic.commands == 0 {
             guard let acceptedAt, now - acceptedAt >= timings.proofLimit else { return }
-            (isIgnored, answers, self.acceptedAt) = (true, 0, nil)
+            (isIgnored, restartCount, self.acceptedAt) = (true, 0, nil)
             return
         }
-        let isAnswer = acceptedAt != nil
+        let isRestart = acceptedAt != nil
         acceptedAt = nil
         guard traffic.beginsScan else { return }
-        if isAnswer { answers += 1 }
+        if isRestart { restartCount += 1 }
         if isIgnored {
             effect = .masked
-        } else if isAnswer, effect != .masked || answers >= Self.proof {
+        } else if isRestart, effect != .masked || restartCount >= Self.restartsToUnmask {
             effect = .restarts
         }
         isIgnored = false

@@ -28,7 +28,7 @@ extension RecordRule {
             return record.unreadableMessage("entry")
         }
         let name = Name(ContestID.entryName(entry.contest, entry.user), target: record.id.rawValue)
-        return entry.isIn && !rows.names.contains(name)
+        return entry.isCurrent && !rows.names.contains(name)
             ? "entry \(record.id) is current, but the name \(name.text) does not refer to it" : nil
     }
 
@@ -128,13 +128,13 @@ extension Contest {
         }
         return entryViolation(entries) ?? transferViolation(rows.transfers, entries)
             ?? answerViolation(rows, entries)
-            ?? endViolation(rows, entries.filter(\.isIn), revisions)
+            ?? endViolation(rows, entries.filter(\.isCurrent), revisions)
     }
 
     /// Checks the number of current entries, and that no user has two.
     private func entryViolation(_ entries: [ContestEntry]) -> String? {
         var users: Set<UserID> = []
-        for entry in entries where entry.isIn && !users.insert(entry.user).inserted {
+        for entry in entries where entry.isCurrent && !users.insert(entry.user).inserted {
             return "user \(entry.user) has two current entries"
         }
         return Int64(users.count) == body.entryCount
@@ -153,7 +153,7 @@ extension Contest {
                 return "entry \(entry.number) paid \(fee), but the fee is \(terms.fee)"
             }
             expected["in/\(entry.number)"] = [user: -fee, pot: fee]
-            if !entry.isIn { expected["out/\(entry.number)"] = [pot: -fee, user: fee] }
+            if !entry.isCurrent { expected["out/\(entry.number)"] = [pot: -fee, user: fee] }
         }
         if paidPrize > 0 {
             expected["prize"] = [account(of: organizer): -paidPrize, pot: paidPrize]
@@ -171,8 +171,8 @@ extension Contest {
         return expected.keys.min().map { "transfer \($0) is missing" }
     }
 
-    /// Checks that each payment of a fee has the matching answer, stored under its payer's key. If
-    /// the entry was bought at a desk, the answer is that to the payment of a share.
+    /// Checks that each payment of a fee has the matching answer, stored under its payer's key. For
+    /// an entry bought at a desk, that is the answer to the payment of its share.
     private func answerViolation(_ rows: RecordRows, _ entries: [ContestEntry]) -> String? {
         var answers: [String: Answer] = [:]
         for answer in rows.answers {
@@ -187,7 +187,7 @@ extension Contest {
                 answer.key.user == entry.user,
                 entry.body.share == nil
                     ? answer.key.command == JoinContest.name : answer.isPayment(of: entry, stake)
-            else { return "transfer \(step) does not match its answer" }
+            else { return "transfer \(step) has no answer, or one that does not match it" }
         }
         return nil
     }
@@ -240,7 +240,7 @@ extension SettlementPlan {
             settlement.rake == division.rake, settlement.commission == division.commission,
             settlement.revision == contest.body.revision,
             settlement.transfer == (movesMoney ? transfer : nil)
-        else { return "its settlement has other figures than its entries and scores yield" }
+        else { return "the figures of its settlement do not follow from its entries and scores" }
         return nil
     }
 }

@@ -15,7 +15,7 @@ extension Books {
 
     /// Returns a contest as it is at `time`. It must belong to `organizer`, unless that is `nil`.
     ///
-    /// - Throws: As `contest`, and `notOrganizer`.
+    /// - Throws: The errors of `contest(_:at:)`, and `notOrganizer`.
     func contest(
         _ id: RecordID,
         of organizer: UserID?,
@@ -40,8 +40,8 @@ extension Books {
             let record = rows.records[RecordID(trusted: name.target)]
         else { throw Refusal(.notJoined) }
         let entry = try readable { () throws(LedgerError) in try ContestEntry(record) }
-        // Another server may have removed the user at a time after this command's.
-        guard entry.isIn else { throw Refusal(.notJoined) }
+        // Another server, whose clock is ahead, may already have removed the user.
+        guard entry.isCurrent else { throw Refusal(.notJoined) }
         return entry
     }
 
@@ -57,7 +57,7 @@ extension Books {
             throw Refusal(.contestState)
         }
         let records = numbers.sorted { $0.key < $1.key }.compactMap { rows.records[$0.value] }
-        return try readable { () throws(LedgerError) in try ContestFile.read(records) }
+        return try readable { () throws(LedgerError) in try ContestChildren.read(records) }
     }
 
     /// Writes a contest's next version, and an event if it has just been settled or cancelled.
@@ -76,9 +76,9 @@ extension Books {
         put(record, event: event)
     }
 
-    /// Writes a contest's next version and a child record of its declaration or dispute; returns
-    /// the version written.
-    mutating func put(declaration contest: Contest, at time: Timestamp) -> Contest {
+    /// Adds a child record of a contest's declaration or dispute, and writes the contest's next
+    /// version; returns that version.
+    mutating func addDeclaration(to contest: Contest, at time: Timestamp) -> Contest {
         var next = contest
         next.body.declarations += 1
         let declaration = Declaration(
@@ -115,8 +115,8 @@ extension Books {
     /// Returns a contest's children after checking that its pot and number of entries match its
     /// record.
     ///
-    /// - Throws: `potUnequal`, and as `children(of:)`.
-    func soundChildren(
+    /// - Throws: The errors of `children(of:)`, and `potUnequal`.
+    func checkedChildren(
         of contest: Contest
     ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
         let (entries, revisions) = try children(of: contest)
@@ -150,8 +150,8 @@ extension Snapshot {
     }
 }
 
-/// A reader of a contest's children, which separates them by kind.
-package enum ContestFile {
+/// A reader of the current entries and the score revisions among a contest's children.
+package enum ContestChildren {
     /// - Parameter records: In the order of their numbers.
     /// - Throws: `LedgerError` with `corrupt`.
     package static func read(
@@ -163,7 +163,7 @@ package enum ContestFile {
             switch record.kind {
             case ContestEntry.kind:
                 let entry = try ContestEntry(record)
-                if entry.isIn { entries.append(entry) }
+                if entry.isCurrent { entries.append(entry) }
             case ScoreRevision.kind: revisions.append(try ScoreRevision(record))
             default: break
             }

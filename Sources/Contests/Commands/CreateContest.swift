@@ -155,7 +155,7 @@ package struct ChangeContest: LedgerCommand {
             else { throw Refusal(.contestState) }
             guard contest.body.dispute != reason else { return contest }
             let disputed = contest.changed(at: time) { $0.body.dispute = reason }
-            return books.put(declaration: disputed, at: time)
+            return books.addDeclaration(to: disputed, at: time)
         case .renewInvitation(let invitation):
             guard contest.terms.isInviteOnly, [.draft, .open].contains(contest.state) else {
                 throw Refusal(.contestState)

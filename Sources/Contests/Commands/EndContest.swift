@@ -91,7 +91,7 @@ package struct SweepContest: LedgerCommand {
         let contest = try books.contest(contest, at: time)
         let isRead = books.rows.children[contest.id] != nil && !contest.isOver
         do throws(Refusal) {
-            if isRead, isChecking { _ = try books.soundChildren(of: contest) }
+            if isRead, isChecking { _ = try books.checkedChildren(of: contest) }
             if contest.version != version {
                 // One step per sweep: if the end is due too, the next sweep does it.
                 books.put(contest, at: time)
@@ -131,7 +131,7 @@ package struct RecheckContest: LedgerCommand {
         let contest = try books.contest(contest, at: time)
         guard contest.state == .error,
             let state = contest.body.stateBeforeError.flatMap(Contest.State.init(rawValue:)),
-            (try? books.soundChildren(of: contest)) != nil
+            (try? books.checkedChildren(of: contest)) != nil
         else { return contest }
         let sound = contest.changed(at: time) {
             $0.state = state
@@ -166,7 +166,7 @@ extension Footprint {
         let host = known.organizer
         owners.formUnion([.pot(contest), .user(host), .houseOf(.take, host)])
         for child in numbers.values.lazy.compactMap({ rows.records[$0] })
-        where ContestEntry.isIn(child) {
+        where ContestEntry.isCurrent(child) {
             owners.insert(.user(child.owner))
         }
     }
@@ -182,7 +182,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .settled else { return contest }
-        let (entries, revisions) = try soundChildren(of: contest)
+        let (entries, revisions) = try checkedChildren(of: contest)
         let plan = SettlementPlan(contest.terms, entries: entries, revisions: revisions)
         guard !plan.payouts.isEmpty else { throw Refusal(.noScores) }
         let legs = plan.legs(of: contest)
@@ -218,7 +218,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .cancelled else { return contest }
-        let legs = contest.refunds(to: try soundChildren(of: contest).entries)
+        let legs = contest.refunds(to: try checkedChildren(of: contest).entries)
         if !legs.isEmpty {
             try post(.returned, legs, record: contest.id, step: Contest.endStep, at: time)
         }

@@ -113,7 +113,7 @@ extension Books {
         add(child: entry.record, of: contest.id, number: number)
         let name = ContestID.entryName(contest.id, user)
         let isClaimed = claim(name, for: id.rawValue, until: nil, at: time)
-        precondition(isClaimed, "the name was free")
+        precondition(isClaimed, "call requirePlace first: the entry's name must be free")
         let next = contest.changed(at: time) {
             $0.body.entryCount += 1
             $0.body.entryNumber = number
@@ -138,7 +138,7 @@ package struct LeaveContest: RecordCommand {
 
     package var record: RecordID { contest }
 
-    /// The unique names for leaving, from 1 to the limit. Each time the user leaves claims one.
+    /// The unique names for leaving, numbered from 1 to the limit. Each leave claims the next one.
     private var leaveNames: [String] {
         (1...Contest.leaveLimit).map { ContestID.leaveName(contest, user, $0) }
     }
@@ -162,7 +162,7 @@ package struct LeaveContest: RecordCommand {
                 at: time
             )
         }
-        books.put(entry.changed { $0.isIn = false }.record)
+        books.put(entry.changed { $0.isCurrent = false }.record)
         books.release(ContestID.entryName(contest.id, user), at: time)
         if let next = leaveNames.first(where: { books.rows.names[$0] == nil }) {
             books.put(Name(next, target: entry.id.rawValue))

@@ -106,7 +106,7 @@ package struct CompleteContest: LedgerCommand {
             $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
-        return books.put(declaration: complete, at: time)
+        return books.addDeclaration(to: complete, at: time)
     }
 }
 

@@ -48,7 +48,7 @@ package struct ContestEntry: Equatable, Sendable {
     package let id: RecordID
     package let user: UserID
     let joinedAt: Timestamp
-    package internal(set) var isIn = true
+    package internal(set) var isCurrent = true
     package internal(set) var version: Int64 = 1
     package internal(set) var body: Body
 
@@ -73,7 +73,9 @@ package struct ContestEntry: Equatable, Sendable {
     private static let left = "out"
 
     /// Returns true for the record of a current entry, whose user has not left.
-    static func isIn(_ record: Record) -> Bool { record.kind == kind && record.state == entered }
+    static func isCurrent(_ record: Record) -> Bool {
+        record.kind == kind && record.state == entered
+    }
 }
 
 extension ContestEntry {
@@ -84,7 +86,7 @@ extension ContestEntry {
         }
         let body = try decoded(Body.self, from: record.body)
         self.init(id: record.id, user: record.owner, joinedAt: record.createdAt, body: body)
-        isIn = record.state == Self.entered
+        isCurrent = record.state == Self.entered
         version = record.version
         guard ContestChild.entries.contains(number), body.fee >= 0 else {
             throw .corrupt("an entry")
@@ -96,7 +98,7 @@ extension ContestEntry {
             id: id,
             kind: Self.kind,
             owner: user,
-            state: isIn ? Self.entered : Self.left,
+            state: isCurrent ? Self.entered : Self.left,
             version: version,
             createdAt: joinedAt,
             dueAt: nil,

@@ -19,7 +19,7 @@ package protocol MoneyFlow: Sendable {
     ) -> MoneyFlowAction<Call, Progress>
 }
 
-/// An outcome of the last action of a `MoneyFlow`.
+/// The start of a `MoneyFlow`, or the outcome of its last action.
 package enum MoneyFlowEvent: Sendable {
     case started
     case answered(PaymentAnswer)

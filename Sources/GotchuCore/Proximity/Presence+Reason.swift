@@ -1,7 +1,8 @@
 extension Presence {
     /// The reason for the verdict, with its numbers.
     ///
-    /// - Parameter margin: The lead over the next best in dB, from `ProximityBoard.margin(of:)`.
+    /// - Parameter margin: The lead in dB: that of the best presence over the next best, or that of
+    ///   any other over the best. From `ProximityBoard.margin(of:)`.
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
         // Built as bytes for speed: it is part of nearly every event.

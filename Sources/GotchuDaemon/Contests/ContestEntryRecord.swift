@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// The contest entries, each resent until the server accepts or refuses it.
+/// The service that sends each contest entry until the server accepts or refuses it.
 typealias ContestEntryService = OrderService<ContestEntryRecord>
 
 /// A contest entry in the journal.
@@ -59,7 +59,7 @@ struct ContestEntryRecord: OrderRecord {
         contents.contestEntries
     }
 
-    /// Returns true if the server returns a code only after it has looked up the key.
+    /// Returns true if the code proves that the server has looked up the key.
     static func isDecidedByKey(_ code: String) -> Bool {
         switch ErrorCode(rawValue: code) {
         case .contestFull, .contestLocked, .contestCancelled, .contestNotFound, .alreadyJoined,

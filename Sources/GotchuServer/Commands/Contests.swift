@@ -153,8 +153,8 @@ struct ReplayContest: AsyncParsableCommand {
             guard page.count == 1000, let end = page.last else { break }
             last = end.number
         }
-        let file = try ContestFile.read(records)
-        let plan = SettlementPlan(contest.terms, entries: file.entries, revisions: file.revisions)
+        let (entries, revisions) = try ContestChildren.read(records)
+        let plan = SettlementPlan(contest.terms, entries: entries, revisions: revisions)
         for payout in plan.payouts {
             Console.output(
                 "\(payout.standing.rank ?? 0)\t\(payout.standing.entry.number)\t"

@@ -67,7 +67,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The calls a second of one device or login: 1 to 10000, else 50.")
     var callsPerSecond: String?
 
-    @Option(help: "The sessions that one device or login may follow: 1 to 12000, else 64.")
+    @Option(
+        help: "The sessions and wallets that one device or login may follow: 1 to 12000, else 64."
+    )
     var streamsPerLogin: String?
 
     @Option(help: "The open sessions of one payee: 1 to 100000, else 1000.")

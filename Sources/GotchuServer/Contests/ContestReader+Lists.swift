@@ -163,7 +163,7 @@ extension ContestReader {
         if record.kind == Contest.kind {
             return readable(record).flatMap { $0.body.isDeleted ? nil : $0 }
         }
-        guard let entry = try? ContestEntry(record), entry.isIn else { return nil }
+        guard let entry = try? ContestEntry(record), entry.isCurrent else { return nil }
         return try await ledger.record(entry.contest).flatMap { readable($0) }
     }
 }

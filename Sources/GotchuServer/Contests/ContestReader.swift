@@ -57,7 +57,7 @@ final class ContestReader: Sendable {
         let name = ContestID.entryName(contest, user)
         guard let named = try await ledger.record(named: name) else { return nil }
         let entry = try ContestEntry(named.record)
-        return entry.isIn ? entry : nil
+        return entry.isCurrent ? entry : nil
     }
 
     /// Returns true if a user has objected to the newest result of a contest.
@@ -161,7 +161,7 @@ final class ContestReader: Sendable {
         var standings: [Standing] = []
         for child in page {
             let entry = try ContestEntry(child.record)
-            if entry.isIn { standings.append(.unscored(entry)) }
+            if entry.isCurrent { standings.append(.unscored(entry)) }
         }
         return BoardPage(
             standings: standings,
@@ -176,7 +176,7 @@ final class ContestReader: Sendable {
         let known = results.withLock { $0[contest.id] }
         if isKept, let known, known.version == contest.version { return known }
         let children = try await children(of: contest.id, after: 0)
-        let result = ContestResult(contest, try ContestFile.read(children))
+        let result = ContestResult(contest, try ContestChildren.read(children))
         if isKept {
             results.withLock { $0.keep(result, for: contest.id, limit: Self.resultLimit) }
         }

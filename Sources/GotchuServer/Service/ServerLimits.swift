@@ -1,7 +1,7 @@
 internal import Ledger
 internal import Payments
 
-/// The limits that the server's options set.
+/// The limits, and other settings of connections, that the server's options set.
 struct ServerLimits: Equatable, Sendable {
     /// The maximum number of open connections. Further clients wait in the kernel's queue. The
     /// limit must stay below `LimitNOFILE` in the unit file.
@@ -10,7 +10,7 @@ struct ServerLimits: Equatable, Sendable {
     var queue = LedgerWriter.queueLimit
     /// The calls per second of one login, on average. A burst may have six times as many calls.
     var callsPerSecond = 50
-    /// The maximum number of sessions that one login may watch at the same time.
+    /// The maximum number of sessions and wallets that one login may watch at the same time.
     var streamsPerLogin = ChangeFeed.defaultWatchersPerLogin
     /// The maximum number of open sessions of one payee.
     var sessionsPerPayee = CreateSession.defaultLiveLimit

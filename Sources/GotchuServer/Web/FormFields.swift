@@ -22,7 +22,10 @@ struct FormFields: Sendable {
         guard type == "application/x-www-form-urlencoded",
             request.headers[.contentEncoding] == nil
         else {
-            throw Problem(.unsupportedMediaType, detail: "The body must be a form's.")
+            throw Problem(
+                .unsupportedMediaType,
+                detail: "The body must be application/x-www-form-urlencoded, and not compressed."
+            )
         }
         let body = try await request.wholeBody()
         guard body.readableBytes <= Self.lengthLimit else {

@@ -71,7 +71,7 @@ struct ScoreForm: Sendable {
             to: "\(path)/scores",
             style: "stack",
             """
-            \(base)<label>Lines with commas, semicolons or tabs, the first of them
+            \(base)<label>Values separated by commas, semicolons or tabs. The first line is
             <code>\(head)</code>
             <textarea name="csv" rows="6" required></textarea></label>
             <button class="plain">Enter these lines</button>
@@ -81,7 +81,7 @@ struct ScoreForm: Sendable {
             <section class="panel" id="scores"><h2>Scores <small>revision \
             \(contest.body.revision)</small></h2>\(lines.isEmpty ? nil : table)
             \(OrganizerPage.rest(of: all.count, "scores", " Enter the others from a file."))
-            <p class="quiet">Whole numbers. An empty field takes an earlier score back.
+            <p class="quiet">Whole numbers. An empty field removes an earlier score.
             Nothing is paid before you declare the result.</p></section>
             <section class="panel"><h2>Scores from a file</h2>\(paste)</section>
             """
@@ -163,7 +163,9 @@ struct ScoreForm: Sendable {
             guard new.points != old.map({ "\($0.points)" }) ?? "" || next != known else { continue }
             scores.append(try score(of: row.key, new.points, next))
         }
-        guard typed.isEmpty else { throw .invalid("A score is for nobody of this contest.") }
+        guard typed.isEmpty else {
+            throw .invalid("A score is for an entry or player that is not in this contest.")
+        }
         return scores
     }
 
@@ -175,7 +177,7 @@ struct ScoreForm: Sendable {
         var members: [String: JSONValue] = [:]
         if isByEntry {
             guard let number = Int64(key) else {
-                throw .invalid("\"\(key.prefix(40))\" is no entry's number.")
+                throw .invalid("\"\(key.prefix(40))\" is not the number of an entry.")
             }
             members["entry_number"] = .integer(number)
         } else {
@@ -185,7 +187,7 @@ struct ScoreForm: Sendable {
             members["points"] = .null
         } else {
             guard let number = Int64(points) else {
-                throw .invalid("\"\(points.prefix(40))\" is no whole number.")
+                throw .invalid("\"\(points.prefix(40))\" is not a whole number.")
             }
             members["points"] = .integer(number)
         }

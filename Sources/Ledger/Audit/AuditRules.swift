@@ -25,12 +25,13 @@ package struct Audit: Sendable {
     package enum Remedy: CaseIterable, Sendable {
         /// Restore a backup that breaks no rule.
         case restore
-        /// Recreate what holds no money: indexes, guards of insert-only tables, or rows.
+        /// Recreate what holds no money: indexes, the guards of insert-only tables, or rows of
+        /// `due` and `deliveries`.
         case recreate
         /// Use a newer version of the program, which can read the rows.
         case update
-        /// Check that the given seal was printed for this ledger, and before the backup was made
-        /// from which the ledger may have been restored.
+        /// Check that the given seal was printed for this ledger. If the ledger was restored from a
+        /// backup, the seal must also have been printed before that backup was made.
         case compareSeals
     }
 

@@ -214,7 +214,7 @@ class Shop:
         return datetime.fromisoformat(paid).timestamp() * 1_000
 
     def server_command(self, *arguments: str) -> None:
-        """Runs a command of gotchu-server on the shop's ledger, which must succeed."""
+        """Runs a command of gotchu-server on the shop's ledger, and expects that it succeeds."""
         done = subprocess.run(
             [*self.wrapper, str(self.programs / "gotchu-server"), *arguments, "--database", self.database],
             capture_output=True,

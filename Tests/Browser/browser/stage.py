@@ -13,7 +13,7 @@ from .shop import Shop
 
 FEED = "/v1/display/events"
 OWN = ("connection", "content-length", "date", "server", "transfer-encoding")
-"""Headers that belong to a connection, and are not passed on."""
+"""Headers of gotchud's replies that are not passed on. This server sets its own."""
 HUNG_UP = None
 
 
@@ -53,7 +53,7 @@ class Stage:
 
     @functools.cache
     def fetch(self, path: str) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Returns gotchud's status, headers and body, without the connection's headers."""
+        """Returns gotchud's status, headers and body, without the headers in OWN."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         try:
             connection.request("GET", path)
@@ -64,8 +64,8 @@ class Stage:
             connection.close()
 
     def feed(self, out: object) -> None:
-        """Writes the lines to one reader until the connection ends. Repeats the last line after 3
-        s."""
+        """Writes the lines to one reader until the connection ends. After each 3 s without a new
+        line, repeats the last one."""
         queue: Queue[bytes | None] = Queue()
         with self._lock:
             if self._last:

@@ -8,7 +8,7 @@ internal import ServiceProcess
 /// `gotchu-server payouts`.
 struct Payouts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows, makes and stops withdrawals, and goes on with those that wait for you.",
+        abstract: "Lists, makes, stops and resumes withdrawals.",
         discussion: """
             Examples:
               gotchu-server payouts list --held --database sqlite:shop.db
@@ -27,13 +27,13 @@ struct Payouts: AsyncParsableCommand {
 struct ListPayouts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the newest withdrawals, newest first.",
+        abstract: "Lists the withdrawals, newest first.",
         discussion: """
             Example:
               gotchu-server payouts list --held --database sqlite:shop.db
 
-            One line for each, separated by tabs: id, user, state, amount, reason, when it was \
-            ordered, the transfer's and the payout's ids at Stripe.
+            One line for each withdrawal, its fields separated by tabs: id, user, state, amount, \
+            reason, time of the order, the ids of its transfer and its payout at Stripe.
             """
     )
 
@@ -65,7 +65,7 @@ struct ListPayouts: AsyncParsableCommand {
 struct RetryPayout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Goes on with a withdrawal that is held.",
+        abstract: "Resumes a held withdrawal.",
         discussion: """
             Example:
               gotchu-server payouts retry 0199... --database sqlite:shop.db
@@ -80,7 +80,7 @@ struct RetryPayout: AsyncParsableCommand {
     func run() async throws {
         let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: false)
         let resumed = try await database.store.carryOut(command)
-        Console.output("Withdrawal \(resumed.id) goes on: the running server calls Stripe.")
+        Console.output("Withdrawal \(resumed.id) is resumed: the running server calls Stripe.")
     }
 }
 
@@ -88,14 +88,14 @@ struct RetryPayout: AsyncParsableCommand {
 struct ReturnPayout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "return",
-        abstract: "Takes the money of a withdrawal that is held or pending back into the wallet.",
+        abstract: "Returns the money of a held or pending withdrawal to the wallet.",
         discussion: """
             Example:
               gotchu-server payouts return 0199... --database sqlite:shop.db
 
-            Of one that is pending and not at Stripe yet the money is in the wallet at once. \
-            Otherwise the running server reverses the transfer at Stripe, or makes sure that there \
-            is none, and then credits the wallet.
+            The money of a pending withdrawal that has not reached Stripe is in the wallet at \
+            once. Otherwise the running server reverses the transfer at Stripe, or makes sure that \
+            there is none, and then credits the wallet.
             """
     )
 
@@ -109,8 +109,8 @@ struct ReturnPayout: AsyncParsableCommand {
         let resumed = try await database.store.carryOut(command)
         Console.output(
             resumed.state == .failed
-                ? "Withdrawal \(resumed.id) is stopped, and its money in the wallet."
-                : "Withdrawal \(resumed.id) returns: the running server calls Stripe."
+                ? "Withdrawal \(resumed.id) is stopped. Its money is in the wallet."
+                : "Withdrawal \(resumed.id) will be returned: the running server calls Stripe."
         )
     }
 }
@@ -139,6 +139,6 @@ struct ReleasePayouts: AsyncParsableCommand {
             if try Withdrawal(record).body.needsRelease { waiting.append(record.id) }
         }
         _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting))
-        Console.output("User \(user.id) may withdraw; \(waiting.count) waiting go on.")
+        Console.output("User \(user.id) may withdraw. Withdrawals resumed: \(waiting.count).")
     }
 }

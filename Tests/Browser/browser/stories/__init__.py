@@ -1,4 +1,4 @@
-"""The stories, in order."""
+"""The stories by name, in the order of `Story.swift`. They run in another order, in parallel."""
 
 from . import contest, display, hostile, judges, looks, money, month, pay, till, web
 

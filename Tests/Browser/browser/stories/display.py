@@ -38,7 +38,7 @@ def seen(page: Page) -> list[str]:
 
 
 def shown_at(page: Page, wanted: str) -> float:
-    """Returns the last time at which the page showed a state, in milliseconds since 1970."""
+    """Returns the last time at which the page entered a state, in milliseconds since 1970."""
     return float(next(at for name, at, _ in reversed(page.script("return seen")) if name == wanted))
 
 
@@ -132,7 +132,7 @@ def killed(world: World) -> None:
     silence = shown_at(page, "offline") / 1_000 - began
     world.figures["offline_seconds"] = round(silence, 1)
     expect_at_most("seconds until the display shows offline", silence, 13.3)
-    expect("the display asks not to pay again", "If you have paid, do not pay again" in page.text(), True)
+    expect("the display tells the customer not to pay again", "If you have paid, do not pay again" in page.text(), True)
     shop.kiosk.start()
     began = monotonic()
     wait_for(page, "waiting")
@@ -160,7 +160,7 @@ def truth(world: World) -> None:
     shop.kiosk.start()
     world.expected_complaints = ("net::ERR_",)
     wait_for(page, "checking")
-    expect("the display asks not to pay again", "do not pay again" in page.text(), True)
+    expect("the display tells the customer not to pay again", "do not pay again" in page.text(), True)
     shop.server.signal(signal.SIGCONT)
     wait_for(page, "confirming")
     told = [text for name, _, text in page.script("return seen") if name != "idle"]

@@ -81,8 +81,7 @@ def killed(world: World, till: Till) -> float:
 
 
 def hung(world: World, till: Till) -> float:
-    """bluetoothd is suspended for some seconds, and then goes on, as after a sleep of the
-    machine."""
+    """bluetoothd is suspended for some seconds, and then continues."""
     world.platform.bluetoothd.signal(signal.SIGSTOP)
     try:
         sleep(HANG)

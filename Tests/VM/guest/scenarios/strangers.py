@@ -33,11 +33,11 @@ def run(world: World) -> None:
         "the payer to hear the kiosk among the strangers", lambda: payer.presence(request["eid"])
     )
 
-    # An advert with a random EID is unknown to the server, even if it is near.
+    # No request has the EID of these adverts, so the server does not know it, even if it is near.
     heard = payer.client.get("/v1/sessions")["sessions"]
     forged = [each for each in heard if each["eid"] != request["eid"]]
     if not forged:
-        raise AssertionError("the payer heard no stranger with ten hex digits")
+        raise AssertionError("the payer heard no other device with an EID of ten hex digits")
     for presence in forged:
         eid = presence["eid"]
         if eid in ("a1b2c3d4e7", "a1b2c3d4e8"):
