@@ -60,7 +60,7 @@ struct CancelCommand: SocketCommand {
         switch request.state {
         case .cancelled, .expired:
             guard !output.isJSON else { return try output.json(request) }
-            output.line("Cancelled · nobody was charged")
+            output.line(request.unpaidText(on: output.data))
         case .paid:
             let failure = CommandFailure.negative(
                 "The request was paid before it could be cancelled.",

@@ -118,20 +118,8 @@ final class RequestWatch: Sendable {
         case .unknown: return "Not known at this moment; gotchud is finding out …"
         case .paid:
             return terminal.paint("Paid \(request.amount)", .green) + tookText(request)
-        case .expired:
-            return terminal.paint("Expired", .yellow) + " · "
-                + (request.progress.map { "\($0)\(Self.refundNote(request))" }
-                    ?? "nobody paid in time")
-        case .cancelled:
-            return terminal.paint("Cancelled", .yellow) + " · "
-                + (request.progress.map { "\($0)\(Self.refundNote(request))" }
-                    ?? "nobody was charged")
+        case .expired, .cancelled: return request.unpaidText(on: terminal)
         }
-    }
-
-    /// Returns a note that paid shares were refunded, if the bill is all-or-nothing.
-    private static func refundNote(_ request: RequestView) -> String {
-        request.isAllOrNothing == true ? " · whatever was paid has gone back" : ""
     }
 
     /// Returns the time until payment. If the lock was seen, the time counts from the lock: this is
