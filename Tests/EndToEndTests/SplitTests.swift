@@ -57,6 +57,21 @@ struct SplitTests {
         }
     }
 
+    /// Expects that the bill is not refunded as a whole, and that the shares' ids are pointed to.
+    private func expectRefundByShare(of bill: RequestView, on kiosk: Device) async {
+        await #expect {
+            let _: PaymentView = try await kiosk.call(
+                "POST",
+                "/v1/refunds",
+                NewRefund(sid: bill.id)
+            )
+        } throws: { error in
+            let problem = error as? Problem
+            return problem?.errorCode == .notRefundable
+                && problem?.fix == "gotchu-ctl earnings history"
+        }
+    }
+
     @Test("Three payers at one kiosk pay a share each, and the kiosk learns of each share")
     func three() async throws {
         let shop = try await Shop()
@@ -87,6 +102,7 @@ struct SplitTests {
         }
         let told = try await kiosk.get("/v1/requests/\(made.id)", as: RequestView.self)
         #expect(told.progress == "3 of 3 paid · $10.00 of $10.00")
+        await expectRefundByShare(of: told, on: kiosk)
         try await restart(kiosk, at: "0,0")
         let known = try await kiosk.get("/v1/requests/\(made.id)", as: RequestView.self)
         #expect(known.state == .paid && known.places == told.places)
@@ -115,6 +131,7 @@ struct SplitTests {
             }
             #expect(over.places?.paid == (isAllOrNothing == true ? 0 : 1))
             #expect(try await payers[0].balance() == (isAllOrNothing == true ? 10_000 : 9_600))
+            if isAllOrNothing == nil { await expectRefundByShare(of: over, on: kiosk) }
         }
         #expect(try await kiosk.balance() == 10_400)
         #expect(try await shop.verify().exitCode == 0)

@@ -17,14 +17,20 @@ struct RefundCommand: SocketCommand {
 
             The same request, amount and reference is the same refund: asked for again, however \
             much later, nothing more is refunded. To refund the same amount a second time, name it \
-            with another --reference. Exits with 0 if it is refunded, now or before, 1 if it \
-            certainly is not, and 75 if that is not known yet.
+            with another --reference. A shared bill is refunded share by share, each by the \
+            share's own id. Exits with 0 if it is refunded, now or before, 1 if it certainly is \
+            not, and 75 if that is not known yet.
             """
     )
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "The request's id or EID, as 'history' prints it.")
+    @Argument(
+        help: """
+            The request's id or EID, as 'history' prints it; or the id of a share of a bill, as \
+            'earnings history' prints it.
+            """
+    )
     var id: String
 
     @Argument(help: "The amount; all that is not refunded yet unless given.")

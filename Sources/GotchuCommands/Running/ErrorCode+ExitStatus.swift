@@ -48,9 +48,9 @@ extension ErrorCode {
         case .scoresChanged, .noScores: "gotchu-ctl contest board"
         case .rosterInvalid: "gotchu-ctl contest roster"
         case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
-        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .notRefundable:
+        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             "gotchu-ctl history"
+        case .notRefundable: "gotchu-ctl earnings history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"
         case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,
             .idempotencyKeyRequired, .idempotencyKeyReused, .unsupportedMediaType,

@@ -150,6 +150,7 @@ extension Decline {
         switch ErrorCode(rawValue: code) {
         case .unauthorized: "gotchu-ctl login"
         case .insufficientWalletBalance: "gotchu-ctl wallet"
+        case .notRefundable: "gotchu-ctl earnings history"
         case .journalUnwritable: "df -h"
         default: otherwise  // SAFETY: every other refusal is about the session.
         }

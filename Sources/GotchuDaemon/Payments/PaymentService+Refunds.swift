@@ -84,6 +84,9 @@ extension PaymentService {
                 fix: "gotchu-ctl history"
             )
         }
+        if let places = session.places, places.paid > 0 {
+            throw .refundedByPlace(isDesk: places.kind == Places.entry)
+        }
         let currency = session.currency ?? .usd
         guard session.status == .paid else {
             throw Problem(
@@ -110,5 +113,25 @@ extension PaymentService {
             )
         }
         return Money(minorUnits: amount, currency: currency)
+    }
+}
+
+extension Problem {
+    /// Returns the problem with a refund of a whole shared bill or desk, which several people paid.
+    fileprivate static func refundedByPlace(isDesk: Bool) -> Problem {
+        guard isDesk else {
+            return Problem(
+                .notRefundable,
+                detail: "Nothing was refunded: a shared bill's shares are refunded one by one, "
+                    + "each by its own id.",
+                fix: "gotchu-ctl earnings history"
+            )
+        }
+        return Problem(
+            .notRefundable,
+            detail: "Nothing was refunded: an entry fee goes back when the entrant leaves the "
+                + "contest, or when the contest is cancelled.",
+            fix: "gotchu-ctl contest list"
+        )
     }
 }
