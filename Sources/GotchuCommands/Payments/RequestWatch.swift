@@ -94,6 +94,8 @@ final class RequestWatch: Sendable {
         let (before, isFinal) = state.withLock { state in
             let before = state.latest
             state.latest = request
+            // After a lock that ended without a payment, the next lock may be another payer's.
+            if request.state == .advertising { state.lockSeen = nil }
             if request.state == .locked, state.lockSeen == nil { state.lockSeen = .now }
             if request.state == .paid, state.paidSeen == nil { state.paidSeen = .now }
             return (before, request.state.isFinal)
