@@ -119,6 +119,10 @@ struct RefundTests {
         #expect(large.0 == 1 && large.1.contains("Only $40.00 is left"), "\(large.1)")
         let rest = try await refund(kiosk, id)
         #expect(rest.0 == 0 && rest.1.contains("Refunded $40.00"), "\(rest.1)")
+        // Nothing is left, so another reference would not help.
+        let over = try await refund(kiosk, id)
+        #expect(over.0 == 0 && over.1.contains("nothing more was refunded"), "\(over.1)")
+        #expect(!over.1.contains("--reference"), "\(over.1)")
         let whole = try await refund(kiosk, id, "--reference", "once more")
         #expect(whole.0 == 1 && whole.1.contains("refunded already"), "\(whole.1)")
         #expect(try await payer.balance() == 10_000)

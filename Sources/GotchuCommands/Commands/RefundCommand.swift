@@ -83,10 +83,20 @@ struct RefundCommand: SocketCommand {
                 + "the same refund.",
             next: "gotchu-ctl history"
         )
-        let refund = try await PaymentWatch.begin(client, output, orElse: unknownOutcome) {
+        let refund = try await PaymentWatch.begin(
+            client,
+            output,
+            kind: .refund,
+            orElse: unknownOutcome
+        ) {
             try await client.createRefund(new)
         }
-        let watch = PaymentWatch(payment: refund, since: agreed, output: output)
+        let watch = PaymentWatch(
+            payment: refund,
+            since: agreed,
+            isRest: amount == nil,
+            output: output
+        )
         try await watch.finish(client, limit: timeout.duration)
     }
 

@@ -10,12 +10,21 @@ final class PaymentWatch: Sendable {
 
     private let output: Output
     private let start: ContinuousClock.Instant
+    private let isRest: Bool
     private let latest: Mutex<PaymentView>
 
-    /// - Parameter start: The time at which the payer confirmed.
-    init(payment: PaymentView, since start: ContinuousClock.Instant, output: Output) {
+    /// - Parameters:
+    ///   - start: The time at which the payer confirmed.
+    ///   - isRest: True for a refund of all that was not refunded yet.
+    init(
+        payment: PaymentView,
+        since start: ContinuousClock.Instant,
+        isRest: Bool = false,
+        output: Output
+    ) {
         self.output = output
         self.start = start
+        self.isRest = isRest
         latest = Mutex(payment)
     }
 
@@ -40,7 +49,7 @@ final class PaymentWatch: Sendable {
         case .paid:
             guard !output.isJSON else { return try output.json(payment) }
             output.line(paidText(payment))
-            if payment.wasMadeBefore == true {
+            if payment.wasMadeBefore == true, await isRefundable(client) {
                 output.message("To refund the same amount again, give another --reference.")
             }
         case .declined:
@@ -54,6 +63,15 @@ final class PaymentWatch: Sendable {
         case .locking, .sending, .unknown:
             throw CommandFailure.about(payment, unfinished(payment))
         }
+    }
+
+    /// Returns false if nothing is left to refund, as far as gotchud knows.
+    private func isRefundable(_ client: LocalClient) async -> Bool {
+        let refund = latest.withLock { $0 }
+        guard !isRest else { return false }
+        guard let request = try? await client.request(refund.sid) else { return true }
+        let refunded = max(refund.amount.total.minorUnits, request.refundedCents ?? 0)
+        return refunded < request.amount.total.minorUnits
     }
 
     /// Cancels a payment that was not sent yet; a refund goes on. Stores the newest view in
