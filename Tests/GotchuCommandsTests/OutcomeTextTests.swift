@@ -46,4 +46,35 @@ struct OutcomeTextTests {
         pool.isAllOrNothing = true
         #expect(pool.unpaidText(on: plain).hasSuffix(" · whatever was paid has gone back"))
     }
+
+    @Test("The event of a refund names the request, as a refund has no payee")
+    func refundEvent() throws {
+        var view = PaymentView(
+            id: "r-1",
+            kind: .refund,
+            state: .paid,
+            sid: try #require(SessionID(rawValue: "g-1-1")),
+            eid: nil,
+            amountCents: 200,
+            currency: .usd,
+            payee: "",
+            createdAt: Timestamp(milliseconds: 0),
+            updatedAt: Timestamp(milliseconds: 0),
+            code: nil,
+            detail: "Refunded $2.00.",
+            nextStep: nil,
+            newBalanceCents: nil,
+            transferID: nil
+        )
+        func line(_ view: PaymentView) -> String? {
+            let time = Timestamp(milliseconds: 0)
+            return Event.paymentChanged(view).lines(at: time, on: plain).first
+        }
+        let refund = " <-- refund $2.00 of g-1-1 paid · Refunded $2.00."
+        #expect(line(view)?.hasSuffix(refund) == true)
+        view.kind = nil
+        view.payee = "Shop"
+        view.detail = "Paid."
+        #expect(line(view)?.hasSuffix(" <-- payment $2.00 to “Shop” paid · Paid.") == true)
+    }
 }

@@ -17,9 +17,9 @@ struct WatchCommand: SocketCommand {
               gotchu-ctl watch --json-lines | grep '"event":"payment"'
               gotchu-ctl watch --run ./print-receipt
 
-            --> was heard on the air, <-- is a request or a payment, --- is the daemon itself. \
-            Goes on when the daemon restarts, until Ctrl-C. With --json: everything as it is now, \
-            once.
+            --> was heard on the air, <-- is a request, a payment or a refund, --- is the daemon \
+            itself. Goes on when the daemon restarts, until Ctrl-C. With --json: everything as it \
+            is now, once.
 
             With --run a program of yours is run once for each request of this device that becomes \
             paid, and for each refund that is done, from now on: one after the other, each for 60 \

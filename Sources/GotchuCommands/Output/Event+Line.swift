@@ -2,9 +2,8 @@ import GotchuAPI
 import GotchuCore
 
 extension Event {
-    /// Renders the event for a person, one item a line: `-->` for a presence, `<--` for a request
-    /// or a payment, `---` for the daemon itself. Of a snapshot, ended requests and payments are
-    /// left out.
+    /// Renders the event for a person, one item a line: `-->` for a presence, `<--` for a request,
+    /// a payment or a refund, `---` for the daemon itself. Of a snapshot, ended ones are left out.
     func lines(at time: Timestamp, on terminal: Terminal) -> [String] {
         let clock = terminal.paint(time.clockText, .dim)
         switch self {
@@ -30,9 +29,12 @@ extension Event {
                     + " · \(request.reason.printable)"
             ]
         case .paymentChanged(let payment):
+            let what =
+                payment.kind == .refund
+                ? "refund \(payment.amount) of \(payment.sid)"
+                : "payment \(payment.amount) to \(payment.payee.quotedName)"
             return [
-                "\(clock) <-- payment \(payment.amount) to \(payment.payee.quotedName) "
-                    + "\(payment.state.rawValue) · \(payment.detail.printable)"
+                "\(clock) <-- \(what) \(payment.state.rawValue) · \(payment.detail.printable)"
             ]
         case .lagged(let missed):
             return ["\(clock) --- \(missed) events were left out: this reader was too slow"]
