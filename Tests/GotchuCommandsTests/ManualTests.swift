@@ -14,8 +14,15 @@ struct ManualTests {
             let names: [Name]?
         }
         let commandName: String
+        let discussion: String?
         let arguments: [Argument]?
         let subcommands: [Command]?
+
+        /// The lines of the examples in the help of this command and its subcommands.
+        var exampleLines: [Substring] {
+            let lines = (discussion ?? "").split(separator: "\n").filter { $0.hasPrefix("  ") }
+            return lines + (subcommands ?? []).flatMap(\.exampleLines)
+        }
 
         /// Returns the long names of the options of this command and its subcommands, without the
         /// common options.
@@ -92,6 +99,17 @@ struct ManualTests {
         let run = try Program(program, ["--version"])
         #expect(try await run.exitCode() == 0)
         #expect(run.text == GotchuVersion.current + "\n")
+    }
+
+    @Test(
+        "The help breaks no line of an example: pasted, each is the command that it shows",
+        arguments: ["gotchud", "gotchu-ctl", "gotchu-server"]
+    )
+    func exampleLines(program: String) async throws {
+        let lines = try await command(of: program).exampleLines
+        #expect(program == "gotchud" || lines.contains { $0.hasPrefix("  \(program) ") })
+        // The help also breaks a line of exactly 80 columns.
+        for line in lines { #expect(line.count < 80, "\(line)") }
     }
 
     @Test("The manual page of gotchud describes exactly gotchud's options")

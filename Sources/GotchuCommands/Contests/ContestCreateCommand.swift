@@ -11,8 +11,9 @@ struct ContestCreateCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               gotchu-ctl contest create "Friday night" --template ID --fee 5.00 --locks +2h
-              gotchu-ctl contest create "Lake run" --template ID --fee 0 --prize 50 \
-            --locks "2026-12-04 17:55" --starts "2026-12-04 18:00" --tiers 50,30,20
+              gotchu-ctl contest create "Lake run" --template ID --fee 0 --prize 50 \\
+                --locks "2026-12-04 17:55" --starts "2026-12-04 18:00" \\
+                --tiers 50,30,20
               gotchu-ctl contest create --file contest.json
 
             A draft's terms never change, and nobody but you sees it: publish it, or delete it and \

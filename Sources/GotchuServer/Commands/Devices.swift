@@ -26,7 +26,7 @@ struct AddDevice: AsyncParsableCommand {
         abstract: "Registers a device and prints the code that enrols it.",
         discussion: """
             Example:
-              (umask 077; gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code)
+              (umask 077; gotchu-server devices add Cafe --database sqlite:shop.db > code)
               gotchu-ctl login --token-file code
 
             The code is printed once, on standard output, and is good for a day: whoever reads it \
@@ -141,7 +141,7 @@ struct RenewDevice: AsyncParsableCommand {
         abstract: "Prints a new code for a device, revoked or not.",
         discussion: """
             Example:
-              (umask 077; gotchu-server devices renew 0193... --database sqlite:shop.db > code)
+              (umask 077; gotchu-server devices renew ID --database sqlite:shop.db > code)
 
             For a machine that was replaced or set up anew. What the old one holds is worth \
             nothing any more.

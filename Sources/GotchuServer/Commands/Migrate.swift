@@ -10,8 +10,8 @@ struct Migrate: AsyncParsableCommand {
         discussion: """
             Examples:
               gotchu-server migrate --database postgres://owner@db.example/gotchu
-              gotchu-server migrate --distributed \
-            --database postgres://owner@coordinator.example/gotchu
+              gotchu-server migrate --distributed \\
+                --database postgres://owner@coordinator.example/gotchu
 
             The server does the same when it starts. Beforehand it is of use where the server's \
             own user may not make tables. Several at once are safe: one does it.

@@ -10,11 +10,12 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Examples:
               gotchu-server --listen 127.0.0.1:8080 --database sqlite:shop.db
-              gotchu-server --listen 127.0.0.1:0 --database sqlite:try.db --dev \
-            --dev-opening-balance 10000
+              gotchu-server --listen 127.0.0.1:0 --database sqlite:try.db --dev \\
+                --dev-opening-balance 10000
 
-              gotchu-server --database sqlite:shop.db --oidc-issuer https://id.example \
-            --oidc-audience gotchu --oidc-jwks https://id.example/jwks.json
+              gotchu-server --database sqlite:shop.db \\
+                --oidc-issuer https://id.example --oidc-audience gotchu \\
+                --oidc-jwks https://id.example/jwks.json
 
             Prints one line "listening on http://..." when it is ready. Each option can also be \
             given as a variable: GOTCHU_SERVER_LISTEN for --listen, and so on. Without --dev only \

@@ -14,8 +14,8 @@ struct Verify: AsyncParsableCommand {
             first row that breaks it, then the heads: the seals that all others lead to, one for \
             books that a single server writes. Write them down elsewhere: somebody who changes an \
             older transfer and forges the seals anew cannot make them lead to these.
-              gotchu-server verify --database sqlite:shop.db \
-            --seal 01a208b5fc10054f558d:4711:9f86d081…
+              gotchu-server verify --database sqlite:shop.db \\
+                --seal 01a208b5fc10054f558d:4711:9f86d081…
 
             Exits with 0 if the books are right and 1 if not.
             """

@@ -11,7 +11,7 @@ struct Webhooks: AsyncParsableCommand {
         abstract: "Manages the endpoints that receive sessions' events.",
         discussion: """
             Examples:
-              gotchu-server webhooks add https://shop.example/hooks --database sqlite:shop.db
+              gotchu-server webhooks add https://shop.example/in --database sqlite:shop.db
               gotchu-server webhooks list --database sqlite:shop.db
               gotchu-server webhooks resend --database sqlite:shop.db
 
@@ -32,7 +32,7 @@ struct AddWebhook: AsyncParsableCommand {
         abstract: "Adds an endpoint and prints its secret, this once.",
         discussion: """
             Example:
-              gotchu-server webhooks add https://shop.example/hooks --database sqlite:shop.db
+              gotchu-server webhooks add https://shop.example/in --database sqlite:shop.db
             """
     )
 
@@ -132,8 +132,8 @@ struct RemoveWebhook: AsyncParsableCommand {
         abstract: "Removes an endpoint with everything that waits for it.",
         discussion: """
             Example:
-              gotchu-server webhooks remove whe_0198f3c1-7a5e-7c1e-9d53-0242ac120002 \
-            --database sqlite:shop.db
+              gotchu-server webhooks remove whe_0198f3c1-7a5e-7c1e-9d53-0242ac120002 \\
+                --database sqlite:shop.db
 
             A removal that was cut short is shown by 'list', and finished by this command.
             """

@@ -14,7 +14,8 @@ struct Deposits: AsyncParsableCommand {
             Examples:
               gotchu-server deposits list --held --database sqlite:shop.db
               gotchu-server deposits accept 0199... --database sqlite:shop.db
-              gotchu-server deposits limit ann@home.example --most 1000.00 --database sqlite:shop.db
+              gotchu-server deposits limit ann@home.example --database sqlite:shop.db \\
+                --most 1000.00
             """,
         subcommands: [
             ListDeposits.self, AcceptHeldDeposit.self, DropHeldDeposit.self, LimitDeposits.self,
@@ -119,8 +120,8 @@ struct LimitDeposits: AsyncParsableCommand {
         abstract: "Gives a user other limits than the usual ones.",
         discussion: """
             Examples:
-              gotchu-server deposits limit ann@home.example --most 1000.00 --balance 5000.00 \
-            --database sqlite:shop.db
+              gotchu-server deposits limit ann@home.example --database sqlite:shop.db \\
+                --most 1000.00 --balance 5000.00
               gotchu-server deposits limit ann@home.example --database sqlite:shop.db
 
             A limit that is not named is the usual one from now on: GOTCHU_SERVER_DEPOSIT_MAXIMUM, \

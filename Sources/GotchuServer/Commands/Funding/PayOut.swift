@@ -13,7 +13,7 @@ struct PayOut: AsyncParsableCommand {
         abstract: "Withdraws an amount for a payee, as the payee could.",
         discussion: """
             Example:
-              gotchu-server payouts pay corner@cafe.example 120.00 --database sqlite:shop.db
+              gotchu-server payouts pay corner@cafe.example 120 --database sqlite:shop.db
 
             The hold and the smallest withdrawal are those of the server that was started last. \
             What the user owes is settled first. The running server calls Stripe.

@@ -14,7 +14,7 @@ struct Payees: AsyncParsableCommand {
               gotchu-server payees list --database sqlite:shop.db
               gotchu-server payees invite corner@cafe.example --database sqlite:shop.db
               gotchu-server payees take corner@cafe.example 2000 --database sqlite:shop.db
-              gotchu-server payees forgive corner@cafe.example 12.50 --database sqlite:shop.db
+              gotchu-server payees forgive ann@home.example 12.50 --database sqlite:shop.db
             """,
         subcommands: [
             ListPayees.self, InvitePayee.self, LinkUser.self, RenewAccount.self, SetTake.self,
@@ -66,8 +66,8 @@ struct InvitePayee: AsyncParsableCommand {
         abstract: "Prints an address at which a payee sets up payouts without a login.",
         discussion: """
             Example:
-              gotchu-server payees invite corner@cafe.example --public-url https://pay.example \
-            --database sqlite:shop.db
+              gotchu-server payees invite corner@cafe.example --database sqlite:shop.db \\
+                --public-url https://pay.example
 
             The address is good for a week, and ends when payouts are set up. Whoever has it can \
             name the bank account that is paid: send it to the payee alone. A preview of the \
@@ -109,10 +109,10 @@ struct LinkUser: AsyncParsableCommand {
         abstract: "Has a user's withdrawals paid to another user's account at Stripe.",
         discussion: """
             Examples, a second shop of the same owner, and back:
-              gotchu-server payees link second@cafe.example --to corner@cafe.example \
-            --database sqlite:shop.db
-              gotchu-server payees link second@cafe.example --to second@cafe.example \
-            --database sqlite:shop.db
+              gotchu-server payees link second@cafe.example --to corner@cafe.example \\
+                --database sqlite:shop.db
+              gotchu-server payees link second@cafe.example --to second@cafe.example \\
+                --database sqlite:shop.db
 
             The wallets stay apart. Withdrawals that were made before go where they went.
             """
@@ -218,7 +218,7 @@ struct ForgivePayee: AsyncParsableCommand {
         abstract: "Forgives a part of what a user owes, at the operator's loss.",
         discussion: """
             Example:
-              gotchu-server payees forgive corner@cafe.example 12.50 --database sqlite:shop.db
+              gotchu-server payees forgive ann@home.example 12.50 --database sqlite:shop.db
 
             Forgive nothing while a dispute is open: if it is won, the money that comes back is \
             the user's.

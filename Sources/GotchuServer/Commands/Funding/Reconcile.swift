@@ -13,7 +13,8 @@ struct Reconcile: AsyncParsableCommand {
         abstract: "Proves that the books agree with Stripe about the money at Stripe.",
         discussion: """
             Example:
-              gotchu-server reconcile --database sqlite:shop.db --stripe-key-file /etc/gotchu/stripe
+              gotchu-server reconcile --database sqlite:shop.db \\
+                --stripe-key-file /etc/gotchu/stripe
 
             Compares every transaction of Stripe's balance with the books, both balances, and what \
             lies at payees' accounts. Prints a line for each, "ok", "note" or "DIFF", and exits \
