@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import TestSupport
 import Testing
 
@@ -85,5 +86,11 @@ struct AlertTests {
         for rule in try await Self.rules() {
             #expect(text.contains("`\(rule.alert)`"), "\(rule.alert)")
         }
+    }
+
+    @Test("The operator's manual says what each rule of `verify` about records means")
+    func rules() throws {
+        let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
+        for rule in RecordRule.all { #expect(text.contains(rule.rule), "\(rule.rule)") }
     }
 }
