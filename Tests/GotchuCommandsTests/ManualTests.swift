@@ -139,6 +139,7 @@ struct ManualTests {
             "GOTCHU_CONFIG": try folder.write("{}", to: "config"), "GOTCHU_SOCKET": "/tmp/g.sock",
             "GOTCHU_STATE": "/tmp/g", "GOTCHU_SERVER": "http://127.0.0.1:1",
             "GOTCHU_TOKEN_FILE": token, "GOTCHU_RADIO": "auto",
+            "GOTCHU_LISTEN": "always", "GOTCHU_VIEWER_UIDS": "1",
             "GOTCHU_OBSERVER_UIDS": "1", "GOTCHU_CASHIER_UIDS": "1", "GOTCHU_SPENDER_UIDS": "1",
             "GOTCHU_LOG_LEVEL": "info", "GOTCHU_GROUP": "gotchu", "GOTCHU_SERVICE_UUID": "feed",
             "GOTCHU_EID_SECONDS": "0",
