@@ -124,7 +124,9 @@ struct FundingCommandTests {
             try await rig.standIn.order("refund", ["name": name])
             try await rig.waitForBalance(payer, 0)
             let most = try await rig.run("payees", "forgive", "payer@shop.example", "10.01")
-            #expect(most.code == 1, "\(most.text)")
+            #expect(most.code == 1 && most.text.contains("owes 10.00, less"), "\(most.text)")
+            let none = try await rig.run("payees", "forgive", "payee@shop.example", "1.00")
+            #expect(none.code == 1 && none.text.contains("owes nothing."), "\(none.text)")
             let part = try await rig.run("payees", "forgive", "payer@shop.example", "4.00")
             #expect(part.code == 0 && part.text.contains("still owes 6.00"), "\(part.text)")
         }

@@ -239,10 +239,33 @@ struct ForgivePayee: AsyncParsableCommand {
         }
         let store = try database.store
         let user = try await store.user(user)
-        let rest = try await store.carryOut(ForgiveDebt(user.id, amount))
-        let left = Money(minorUnits: rest, currency: amount.currency)
-        Console.output(
-            "Forgiven: \(amount.decimalText). User \(user.id) still owes \(left.decimalText)."
+        switch try await store.commit(ForgiveDebt(user.id, amount)) {
+        case .success(let rest):
+            let left = Money(minorUnits: rest, currency: amount.currency)
+            Console.output(
+                "Forgiven: \(amount.decimalText). User \(user.id) still owes \(left.decimalText)."
+            )
+        case .failure(let refusal):
+            throw Self.failure(refusal, user.id, amount)
+        }
+    }
+
+    private static func failure(
+        _ refusal: Refusal,
+        _ user: UserID,
+        _ amount: Money
+    ) -> ServerFailure {
+        guard refusal.reason == .insufficientBalance, let debt = refusal.available else {
+            return ServerFailure(.negative, refusal.problem.detail)
+        }
+        guard debt > 0 else {
+            return ServerFailure(.negative, "Nothing was forgiven: user \(user) owes nothing.")
+        }
+        let owed = Money(minorUnits: debt, currency: amount.currency).decimalText
+        return ServerFailure(
+            .negative,
+            "Nothing was forgiven: user \(user) owes \(owed), less than \(amount.decimalText).",
+            fix: "Name an amount of at most \(owed)."
         )
     }
 }
