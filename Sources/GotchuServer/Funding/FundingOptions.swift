@@ -31,6 +31,24 @@ extension ServerSettings {
         Setting("require_onboarding", \.funding.requiresOnboarding, .boolean),
         Setting("funding_users_file", \.funding.usersFile, .text),
     ]
+
+    /// The settings of deposits and withdrawals.
+    ///
+    /// - Throws: `ServerFailure` if no deposit could have an allowed amount.
+    var fundingOptions: FundingOptions {
+        get throws(ServerFailure) {
+            let (least, most) = (funding.depositMinimum, funding.depositMaximum)
+            guard least <= most else {
+                throw ServerFailure(
+                    .configuration,
+                    "The smallest deposit, \(least) cents, is larger than the largest, \(most) "
+                        + "cents: nobody could deposit.",
+                    fix: "Set GOTCHU_SERVER_DEPOSIT_MINIMUM or GOTCHU_SERVER_DEPOSIT_MAXIMUM."
+                )
+            }
+            return funding
+        }
+    }
 }
 
 /// The users that get a feature. It may not be offered to everybody yet.

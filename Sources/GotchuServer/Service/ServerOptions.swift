@@ -46,7 +46,7 @@ struct ServerOptions: Sendable {
         limits = settings.limits
         web = try settings.webOptions
         publicURL = settings.publicURL
-        funding = settings.funding
+        funding = try settings.fundingOptions
         fundingUsers = try UserAllowlist(file: settings.funding.usersFile)
         stripe = try settings.stripeOptions
         contests =

@@ -84,4 +84,18 @@ struct StripeSettingsTests {
                 .stripeOptions
         }
     }
+
+    @Test("A smallest deposit above the largest is refused, because nobody could deposit")
+    func depositRange() throws {
+        func options(_ least: String, _ most: String) throws -> ServerOptions {
+            let settings = try ServerSettings(flags: [
+                "database": "sqlite:/x", "deposit_minimum": least, "deposit_maximum": most,
+            ])
+            return try ServerOptions(settings)
+        }
+        #expect(try options("500", "500").funding.depositMinimum == 500)
+        let failure = #expect(throws: ServerFailure.self) { try options("501", "500") }
+        #expect(failure?.exitCode == .configuration)
+        #expect(failure?.fix?.contains("GOTCHU_SERVER_DEPOSIT_MINIMUM") == true)
+    }
 }
