@@ -17,7 +17,7 @@ struct UsageTests {
             ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
             ["--sock", "/x", "status"], ["--socket"], ["status", "--socket", ""],
             ["demo", "--socket", "/x"],
-            ["demo", "--screens", "--json"],
+            ["demo", "--screens", "--json"], ["earnings", "--from", "2026-11-01"],
             ["--socket", "/x", "demo"], ["contest", "create", "x"], ["contest", "score", "x"],
             ["contest", "board", "x", "--all", "--json"],
             ["contest", "create", "x", "--file", "y"], ["contest", "wait", "x", "--timeout", "0"],

@@ -40,7 +40,7 @@ struct EarningsCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (from == nil) == (to == nil) else {
-                throw ValidationError("--from and --to are given together.")
+                throw ValidationError("Give both --from and --to.")
             }
             guard from == nil || period == nil else {
                 throw ValidationError("--period excludes --from and --to.")

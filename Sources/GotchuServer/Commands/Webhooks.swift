@@ -212,8 +212,8 @@ extension WebhookBacklogEntry {
     /// The output line: event, kind, session, endpoint, attempts, next attempt, last error.
     fileprivate var line: String {
         [
-            id.event, kind, record, id.endpoint, "\(attempts) tries", nextTryAt.iso8601,
-            error ?? "-",
+            id.event, kind, record, id.endpoint, attempts == 1 ? "1 try" : "\(attempts) tries",
+            nextTryAt.iso8601, error ?? "-",
         ].joined(separator: "\t")
     }
 }
