@@ -48,4 +48,20 @@ struct TableTests {
         #expect(LiveRegion.height(of: drawn, width: nil) == 3)
         #expect(LiveRegion.height(of: [], width: 20) == 0)
     }
+
+    @Test("Messages are held while a live region is drawn, and written at its end")
+    func heldMessages() {
+        let held = HeldMessages()
+        var written: [String] = []
+        held.hold("a") { written.append($0) }
+        #expect(written == ["a"])
+        held.begin()
+        for text in ["b", "c"] { held.hold(text) { written.append($0) } }
+        #expect(written == ["a"])
+        #expect(held.take() == ["b", "c"] && held.take().isEmpty)
+        held.hold("d") { written.append($0) }
+        held.end { written.append($0) }
+        held.hold("e") { written.append($0) }
+        #expect(written == ["a", "d", "e"])
+    }
 }

@@ -64,9 +64,12 @@ struct DisplayCommand: SocketCommand {
         _ output: Output
     ) async throws {
         var last: DisplayReply?
+        var isAbsent = false
         while true {
             do {
                 try await client.withDisplay { states in
+                    if isAbsent { output.message(EventFollower.backText) }
+                    isAbsent = false
                     while let reply = try await states.next() {
                         newest.state.withLock { $0 = (reply, .now) }
                         if !isDrawn(output) { try write(reply, after: last, output) }
@@ -76,6 +79,10 @@ struct DisplayCommand: SocketCommand {
             } catch let failure as LocalClientFailure
                 where (failure.isDaemonUnavailable || failure.isPermissionDenied) && last != nil
             {
+                // The old state is drawn no more: it may invite somebody to pay.
+                newest.state.withLock { $0 = nil }
+                if !isAbsent { output.message(EventFollower.goneText) }
+                isAbsent = true
                 // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: EventFollower.retryInterval)
             }

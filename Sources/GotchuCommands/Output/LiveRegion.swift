@@ -127,11 +127,21 @@ extension Output {
         _ frame: @Sendable () -> [String]?
     ) async throws {
         var region = LiveRegion(output: self)
-        defer { if isKept { region.finish() } else { region.erase() } }
+        heldMessages.begin()
+        defer {
+            if isKept { region.finish() } else { region.erase() }
+            heldMessages.end { write($0, to: messages) }
+        }
         var last: [String]?
         var due = ContinuousClock.now
         while true {
             let now = ContinuousClock.now
+            let texts = heldMessages.take()
+            if !texts.isEmpty {
+                region.erase()
+                texts.forEach { write($0, to: messages) }
+                last = nil
+            }
             if let lines = frame(), lines != last || now >= due {
                 region.draw(lines)
                 last = lines

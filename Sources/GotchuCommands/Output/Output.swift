@@ -7,6 +7,8 @@ struct Output: Sendable {
     let isJSON: Bool
     let data = Terminal(descriptor: STDOUT_FILENO)
     let messages = Terminal(descriptor: STDERR_FILENO)
+    /// The messages that wait for a live region. Copies of this value share them.
+    let heldMessages = HeldMessages()
 
     /// A Boolean that is true if data is redrawn in place for a person.
     var isLive: Bool { !isJSON && data.canRedraw }
@@ -31,9 +33,10 @@ struct Output: Sendable {
         try write(encoded(value, []) + "\n", to: data)
     }
 
-    /// Writes text that is not data: notes, progress, questions.
+    /// Writes text that is not data: notes, progress, questions. While a live region is drawn, the
+    /// text is held and appears above the region's next frame.
     func message(_ text: String, terminator: String = "\n") {
-        write(text + terminator, to: messages)
+        heldMessages.hold(text + terminator) { write($0, to: messages) }
     }
 
     /// Reports a failure as text; its last line is the command to run next. If the output is JSON,

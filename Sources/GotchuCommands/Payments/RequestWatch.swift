@@ -11,9 +11,12 @@ final class RequestWatch: Sendable {
         var latest: RequestView
         var lockSeen: ContinuousClock.Instant?
         var paidSeen: ContinuousClock.Instant?
+        var isDaemonAbsent = false
     }
 
     private static let frameInterval = Duration.milliseconds(250)
+    /// The sentence while gotchud is away. The last known state would invite a payer.
+    private static let absentText = "Not on the air: gotchud is not running …"
 
     let output: Output
     private let state: Mutex<State>
@@ -40,11 +43,12 @@ final class RequestWatch: Sendable {
     /// Follows the request to its final state.
     func waitForEnd(_ client: LocalClient) async throws -> RequestView {
         try await output.live(every: Self.frameInterval, isKept: false) {
-            let request = self.state.withLock { $0.latest }
+            let (request, isAbsent) = self.state.withLock { ($0.latest, $0.isDaemonAbsent) }
             if request.state.isFinal { return nil }
             let left = Timestamp.now.duration(to: request.expiresAt).countdownText
             let width = self.output.data.size?.columns ?? Int.max
-            return ["\(left) · \(self.sentence(of: request))".truncated(to: width)]
+            let sentence = isAbsent ? Self.absentText : self.sentence(of: request)
+            return ["\(left) · \(sentence)".truncated(to: width)]
         } during: {
             try await self.follow(client)
         }
@@ -70,7 +74,14 @@ final class RequestWatch: Sendable {
 
     private func follow(_ client: LocalClient) async throws -> RequestView {
         let id = state.withLock { $0.latest.id }
-        let follower = EventFollower(client: client, output: output, wasReached: true)
+        let follower = EventFollower(
+            client: client,
+            output: output,
+            wasReached: true,
+            absenceChanged: { isAbsent in
+                self.state.withLock { $0.isDaemonAbsent = isAbsent }
+            }
+        )
         return try await follower.follow { event in
             switch event {
             case .snapshot(let snapshot):

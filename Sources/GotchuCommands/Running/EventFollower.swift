@@ -5,6 +5,8 @@ import LocalAPI
 struct EventFollower: Sendable {
     /// The delay before each attempt to reconnect.
     static let retryInterval = Duration.milliseconds(500)
+    static let goneText = "gotchud has gone away; waiting for it to come back …"
+    static let backText = "gotchud is back."
 
     let client: LocalClient
     let output: Output
@@ -17,6 +19,8 @@ struct EventFollower: Sendable {
     /// A Boolean that is true if no event may be missed. After `lagged` the follower then
     /// reconnects to get a snapshot.
     var reconnectsAfterLag = true
+    /// Called with true when the daemon has gone away, and with false when it is back.
+    var absenceChanged: (@Sendable (Bool) -> Void)?
 
     /// Calls `handle` with each event until it returns a value.
     ///
@@ -32,8 +36,9 @@ struct EventFollower: Sendable {
             do {
                 let result: Result? = try await client.withEvents(sessions: needsPresences) {
                     events in
-                    if isKnownAbsent, wasConnected { output.message("gotchud is back.") }
+                    if isKnownAbsent, wasConnected { output.message(Self.backText) }
                     isKnownAbsent = false
+                    absenceChanged?(false)
                     wasConnected = true
                     while let event = try await events.next() {
                         if case .lagged = event, reconnectsAfterLag { return nil }
@@ -46,9 +51,9 @@ struct EventFollower: Sendable {
                 where (failure.isDaemonUnavailable && (wasConnected || toleratesAbsence))
                 || (failure.isPermissionDenied && wasConnected)
             {
-                if !isKnownAbsent {
-                    output.message("gotchud has gone away; waiting for it to come back …")
-                }
+                // Before the message: the frame below it then shows the absence too.
+                absenceChanged?(true)
+                if !isKnownAbsent { output.message(Self.goneText) }
                 isKnownAbsent = true
                 // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
