@@ -130,7 +130,8 @@ struct PaymentAgreementTests {
                 }
             }
         }
-        #expect(bench.server.routes == [.resolve])
+        // A payer who is not near enough causes another call: the session may have ended.
+        #expect(bench.server.routes == [.resolve, .resolve, .resolve])
         #expect(bench.journal.records.isEmpty)
     }
 
@@ -150,6 +151,22 @@ struct PaymentAgreementTests {
         }
         bench.proximity.hear(.tap)
         _ = try await bench.agree(wish)
+    }
+
+    @Test(
+        "A session that ended while the payer decided is reported as ended, not as too far away",
+        arguments: [ErrorCode.sessionPaid, .sessionCancelled, .sessionExpired]
+    )
+    func endedMeanwhile(_ code: ErrorCode) async throws {
+        let bench = try Bench()
+        _ = try await bench.payments.resolve(eid)
+        bench.server.script(.resolve, .refused(409, code.rawValue))
+        var wish = Bench.wish
+        wish.proximity = .tap
+        await #expect { try await bench.agree(wish) } throws: {
+            ($0 as? Problem)?.errorCode == code
+        }
+        #expect(bench.journal.records.isEmpty)
     }
 
     @Test("A payment without a login is refused")

@@ -199,7 +199,8 @@ extension PaymentService {
         )
     }
 
-    /// Throws if no EID of the session is heard now at the requested distance.
+    /// Throws if no EID of the session is heard now at the requested distance. If the session has
+    /// ended meanwhile, throws how it ended instead.
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
         // The radio may have stopped listening while the user decided.
@@ -214,6 +215,8 @@ extension PaymentService {
                 fix: "Move closer to the right one, or away from the other."
             )
         }
+        // Somebody else may have paid while this user decided. The till is then silent.
+        if let ended = await sessions.endOfSession(of: eid) { throw ended }
         throw Problem(
             .notNear,
             detail: "\(eid) is not at \(wanted.rawValue) distance.",

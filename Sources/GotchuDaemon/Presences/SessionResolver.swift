@@ -44,6 +44,20 @@ final class SessionResolver: Sendable {
         return answer
     }
 
+    /// Asks the server, even if a fresh answer is cached, whether the session of an EID has ended.
+    ///
+    /// - Returns: The server's refusal; `nil` if the session is open, or if it is not known.
+    func endOfSession(of eid: EID) async -> Problem? {
+        guard case .refused(let problem) = await client.resolve(eid) else { return nil }
+        switch problem.errorCode {
+        case .sessionPaid, .sessionCancelled, .sessionExpired: break
+        // An EID that is not found may have been replaced by the next one of its session.
+        default: return nil  // SAFETY: no other code says that the session has ended.
+        }
+        plan.withLock { $0.record(eid, .noSession, at: .now) }
+        return problem
+    }
+
     /// Returns the cached session of an EID, fresh or stale. The server is not asked.
     func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 
