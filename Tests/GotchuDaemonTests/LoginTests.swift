@@ -202,11 +202,18 @@ struct AccessTokenTests {
 
     @Test("A refused credential is reported as refused until the server accepts it again")
     func credential() async {
-        bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
-        #expect(await access.access() == .none)
-        #expect(bench.core.tokens.isRefused)
+        let refusal = ScriptedServer.Reply.refused(401, "UNAUTHORIZED")
+        bench.server.script(.refresh, refusal, refusal)
+        for _ in 0..<2 {
+            #expect(await access.access() == .none)
+            #expect(bench.core.tokens.isRefused)
+        }
         #expect(await access.access() == .bearer("short-1"))
         #expect(!bench.core.tokens.isRefused)
+        // The change is an error, and its repetition is not.
+        let refusals = bench.log.lines.filter { $0.contains("does not accept this device's") }
+        #expect(refusals.count { $0.contains("error") } == 1, "\(refusals)")
+        #expect(bench.log.lines.count { $0.contains("accepts this device's") } == 1)
     }
 
     @Test("A successor that cannot be stored leaves the old credential in use")

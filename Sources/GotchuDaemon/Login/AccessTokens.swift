@@ -85,8 +85,14 @@ final class AccessTokens: AccessSource {
         report(login, isAccepted: isAccepted)
     }
 
-    private func report(_ login: TokenStore.Login, isAccepted: Bool) {
-        if tokens.record(login.text, isAccepted: isAccepted) { status.publish() }
+    /// Records that the server has accepted or refused a login.
+    ///
+    /// - Returns: True if this is a change.
+    @discardableResult
+    private func report(_ login: TokenStore.Login, isAccepted: Bool) -> Bool {
+        guard tokens.record(login.text, isAccepted: isAccepted) else { return false }
+        status.publish()
+        return true
     }
 
     /// Returns a source of these tokens for the calls of one user. While another user or nobody is
@@ -182,7 +188,9 @@ final class AccessTokens: AccessSource {
         let asked = now()
         switch await client.refresh(login.text) {
         case .success(let reply):
-            report(login, isAccepted: true)
+            if report(login, isAccepted: true) {
+                logger.notice("The payment server accepts this device's credential again")
+            }
             do {
                 try tokens.replace(login.text, with: Self.withNonce(reply.refreshToken))
             } catch {
@@ -193,9 +201,13 @@ final class AccessTokens: AccessSource {
             }
             return grant(reply, since: asked).userAccess
         case .unauthorized, .refused:
-            logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
-            report(login, isAccepted: false)
+            // Each call asks again: only the change is an error.
+            let isChange = report(login, isAccepted: false)
+            logger.log(
+                level: isChange ? .error : .debug,
+                "The payment server does not accept this device's credential any more"
+            )
             return UserAccess(identity: login.identity, access: .none)
         case .unknown(let outage):
             return UserAccess(identity: login.identity, access: .outage(outage))
