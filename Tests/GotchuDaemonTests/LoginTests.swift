@@ -121,10 +121,14 @@ struct LoginTests {
         // A refused credential does not replace the stored one.
         bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
         let other = LocalLogin(token: "gotchu-device.d1.f2.second")
-        #expect(
-            await code { () async throws(Problem) in try await logins(bench).logIn(other) }
-                == .notLoggedIn
-        )
+        await #expect {
+            try await logins(bench).logIn(other)
+        } throws: {
+            let problem = $0 as? Problem
+            return problem?.errorCode == .notLoggedIn
+                && problem?.detail.contains("this device code") == true
+                && problem?.fix?.contains("gotchu-server devices renew ID") == true
+        }
         #expect(bench.core.tokens.token?.hasPrefix("gotchu-device.d1.f1.secret1~") == true)
     }
 }

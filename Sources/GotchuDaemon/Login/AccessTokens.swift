@@ -150,7 +150,17 @@ final class AccessTokens: AccessSource {
     /// - Returns: The credential to store.
     func enrol(_ credential: String) async throws(Problem) -> String {
         let asked = now()
-        let reply = try await client.refresh(Self.withNonce(credential)).getOrThrow(tokens)
+        let answer = await client.refresh(Self.withNonce(credential))
+        if case .unauthorized = answer {
+            throw Problem(
+                .notLoggedIn,
+                detail: "The payment server does not accept this device code: it is wrong, was "
+                    + "used already, or has expired. The login is as before.",
+                fix: "Have the server's operator run, for a new code: "
+                    + "gotchu-server devices renew ID"
+            )
+        }
+        let reply = try answer.getOrThrow(tokens)
         grant(reply, since: asked)
         return Self.withNonce(reply.refreshToken)
     }
