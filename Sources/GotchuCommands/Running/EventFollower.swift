@@ -30,14 +30,17 @@ struct EventFollower: Sendable {
     func follow<Result: Sendable>(
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
+        // Whether the absence needs no message, and whether it was seen here.
         var isKnownAbsent = toleratesAbsence
+        var wasAbsent = false
         var wasConnected = wasReached
         while true {
             do {
                 let result: Result? = try await client.withEvents(sessions: needsPresences) {
                     events in
-                    if isKnownAbsent, wasConnected { output.message(Self.backText) }
+                    if wasAbsent, wasConnected { output.message(Self.backText) }
                     isKnownAbsent = false
+                    wasAbsent = false
                     absenceChanged?(false)
                     wasConnected = true
                     while let event = try await events.next() {
@@ -55,6 +58,7 @@ struct EventFollower: Sendable {
                 absenceChanged?(true)
                 if !isKnownAbsent { output.message(Self.goneText) }
                 isKnownAbsent = true
+                wasAbsent = true
                 // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
             }
