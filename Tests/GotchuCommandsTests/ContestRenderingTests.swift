@@ -153,6 +153,8 @@ struct ContestRenderingTests {
         let told = problem.about(id)
         #expect(told.detail.hasPrefix("You need $3.00 more: $5.00 is asked for, and your wallet"))
         #expect(told.fix == "gotchu-ctl wallet add 3.00")
+        #expect(Shortage(asked: Money(minorUnits: 5), held: Money(minorUnits: 5)) == nil)
+        #expect(Shortage(asked: Money(minorUnits: .max), held: Money(minorUnits: -1)) == nil)
         let scores = Problem(.scoresChanged, detail: "x").about(id)
         #expect(scores.fix == "gotchu-ctl contest board \(id)")
     }

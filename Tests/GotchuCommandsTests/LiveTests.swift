@@ -71,8 +71,13 @@ struct LiveTests {
         )
         let poor = try await pay(request.eid, "--max", "150", "--json")
         #expect(poor.code == 1)
-        #expect(poor.err.contains("Not paid: "))
-        #expect(poor.next == "→ gotchu-ctl wallet", "\(poor.err)")
+        #expect(
+            poor.err.contains(
+                "Not paid: You need $50.00 more: $150.00 is asked for, and your wallet holds "
+                    + "$100.00. Nothing was charged."
+            )
+        )
+        #expect(poor.next == "→ gotchu-ctl wallet add 50.00", "\(poor.err)")
         // `--json` prints one object, which has the payment and the failure.
         let told = try poor.json()
         #expect(told["state"] as? String == "declined")

@@ -152,14 +152,15 @@ extension Problem {
     /// The problem with amounts and a next command for a contest.
     func about(_ id: WireUUID) -> Problem {
         var problem = self
-        if errorCode == .insufficientWalletBalance, let requiredCents, let availableCents {
-            // All contests have the same currency.
-            let need = Money(minorUnits: max(0, requiredCents - availableCents))
-            let (fee, has) = (Money(minorUnits: requiredCents), Money(minorUnits: availableCents))
-            problem.detail =
-                "You need \(need) more: \(fee) is asked for, and your wallet holds "
-                + "\(has). Nothing was charged."
-            problem.fix = "gotchu-ctl wallet add \(need.decimalText)"
+        // All contests have the same currency.
+        if errorCode == .insufficientWalletBalance, let requiredCents, let availableCents,
+            let shortage = Shortage(
+                asked: Money(minorUnits: requiredCents),
+                held: Money(minorUnits: availableCents)
+            )
+        {
+            problem.detail = shortage.sentence
+            problem.fix = shortage.fix
         }
         problem.fix = problem.fix ?? next(id)
         return problem

@@ -53,13 +53,7 @@ final class PaymentWatch: Sendable {
                 output.message("To refund the same amount again, give another --reference.")
             }
         case .declined:
-            let code = payment.code.flatMap(ErrorCode.init(rawValue:))
-            let failure = CommandFailure.negative(
-                "\(payment.kind == nil ? "Not paid" : "Not refunded"): "
-                    + payment.detail.printable,
-                next: payment.nextStep?.printable ?? code?.defaultFix ?? "gotchu-ctl scan"
-            )
-            throw CommandFailure.about(payment, failure)
+            throw CommandFailure.about(payment, await declined(payment, client))
         case .locking, .sending, .unknown:
             throw CommandFailure.about(payment, unfinished(payment))
         }
@@ -84,6 +78,30 @@ final class PaymentWatch: Sendable {
         } catch {
             if let now = try? await client.payment(payment.id) { _ = apply(now) }
         }
+    }
+
+    private func declined(_ payment: PaymentView, _ client: LocalClient) async -> CommandFailure {
+        let code = payment.code.flatMap(ErrorCode.init(rawValue:))
+        if code == .insufficientWalletBalance, payment.kind == nil,
+            let shortage = await shortage(for: payment, client)
+        {
+            return .negative("Not paid: \(shortage.sentence)", next: shortage.fix)
+        }
+        return .negative(
+            "\(payment.kind == nil ? "Not paid" : "Not refunded"): \(payment.detail.printable)",
+            next: payment.nextStep?.printable ?? code?.defaultFix ?? "gotchu-ctl scan"
+        )
+    }
+
+    /// Returns what the wallet lacks for the payment; `nil` if it cannot be read, or holds enough
+    /// by now.
+    private func shortage(for payment: PaymentView, _ client: LocalClient) async -> Shortage? {
+        guard let wallet = try? await client.wallet() else { return nil }
+        let held = Money(
+            minorUnits: wallet.availableCents.value,
+            currency: wallet.currency ?? .usd
+        )
+        return Shortage(asked: payment.amount.total, held: held)
     }
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
