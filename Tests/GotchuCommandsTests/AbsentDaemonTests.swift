@@ -75,10 +75,29 @@ struct AbsentDaemonTests {
 
     @Test("A refund whose daemon dies after the answer waits until the timeout and exits with 75")
     func goneAtOnce() async throws {
+        let reply = try Self.refund(.sending)
+        let peer = try CannedPeer([reply]) { _, path in unlink(path) }
+        let arguments = ["refund", "some-id", "5", "--yes", "--timeout", "1"]
+        let run = try await GotchuCtl.run(arguments, socket: peer.socket)
+        #expect(run.code == 75)
+        #expect(run.err.contains("gotchud has gone away; waiting for it to come back …"))
+        #expect(run.err.contains("It is not known yet whether $5.00 was refunded."), "\(run.err)")
+    }
+
+    @Test("A refund that the login may not make exits with 77")
+    func forbidden() async throws {
+        let peer = try CannedPeer(try Self.refund(.declined, code: "FORBIDDEN"))
+        let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
+        #expect(run.code == 77)
+        #expect(run.err.contains("Not refunded: It is on its way."), "\(run.err)")
+    }
+
+    /// The reply with a refund in a state.
+    private static func refund(_ state: PaymentView.State, code: String? = nil) throws -> String {
         let refund = PaymentView(
             id: "r-1",
             kind: .refund,
-            state: .sending,
+            state: state,
             sid: try #require(SessionID(rawValue: "some-id")),
             eid: nil,
             amountCents: 500,
@@ -86,20 +105,14 @@ struct AbsentDaemonTests {
             payee: "Ann",
             createdAt: .now,
             updatedAt: .now,
-            code: nil,
+            code: code,
             detail: "It is on its way.",
             nextStep: nil,
             newBalanceCents: nil,
             transferID: nil
         )
         let body = String(decoding: try JSONEncoder().encode(refund), as: UTF8.self)
-        let reply = CannedPeer.reply("202 Accepted", body: body)
-        let peer = try CannedPeer([reply]) { _, path in unlink(path) }
-        let arguments = ["refund", "some-id", "5", "--yes", "--timeout", "1"]
-        let run = try await GotchuCtl.run(arguments, socket: peer.socket)
-        #expect(run.code == 75)
-        #expect(run.err.contains("gotchud has gone away; waiting for it to come back …"))
-        #expect(run.err.contains("It is not known yet whether $5.00 was refunded."), "\(run.err)")
+        return CannedPeer.reply("202 Accepted", body: body)
     }
 
     @Test("A command whose daemon hangs exits with 75 after five seconds")

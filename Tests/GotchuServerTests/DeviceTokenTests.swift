@@ -56,7 +56,13 @@ struct DeviceTokenTests {
         let eid = created.string("eid")
         let shown = try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
         #expect((shown.members["payee_display"] as? [String: String])?["name"] == "Corner Cafe")
-        #expect(try await wire.lock(created.string("sid"), by: token).code == "FORBIDDEN")
+        let refused = try await wire.lock(created.string("sid"), by: token)
+        #expect(refused.code == "FORBIDDEN")
+        #expect(
+            refused.string("detail")
+                == "This login may not spend, because its device was added without --may-spend."
+        )
+        #expect(refused.string("fix") == "gotchu-server devices add NAME --may-spend")
 
         // A second till uses the wallet of the same shop, and a payer's device may lock a session.
         let user = reply.string("user_id")

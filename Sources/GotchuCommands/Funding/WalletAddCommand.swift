@@ -49,8 +49,12 @@ struct WalletAddCommand: SocketCommand {
 
     /// Opens the deposit; retries with the same key while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
-        try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
-            try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
+        do {
+            return try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
+                try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
+            }
+        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .forbidden {
+            throw CommandFailure.forbidden(problem.detail.printable, next: DeviceAdvice.spend)
         }
     }
 

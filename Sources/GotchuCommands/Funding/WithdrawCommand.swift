@@ -69,9 +69,12 @@ struct WithdrawCommand: SocketCommand {
             guard let withdrawal = view.withdrawal else { return output.line(view.detail) }
             output.line(withdrawal.sentence)
         case .declined:
+            let isForbidden = view.code == ErrorCode.forbidden.rawValue
             throw CommandFailure.about(
                 view,
-                .negative(view.detail.printable, next: fix(view.code))
+                isForbidden
+                    ? .forbidden(view.detail.printable, next: DeviceAdvice.withdraw)
+                    : .negative(view.detail.printable, next: fix(view.code))
             )
         case .sending, .unknown:
             throw CommandFailure.about(

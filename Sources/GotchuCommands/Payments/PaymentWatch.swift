@@ -87,8 +87,14 @@ final class PaymentWatch: Sendable {
         {
             return .negative("Not paid: \(shortage.sentence)", next: shortage.fix)
         }
+        let sentence =
+            "\(payment.kind == nil ? "Not paid" : "Not refunded"): \(payment.detail.printable)"
+        if code == .forbidden {
+            let next = payment.kind == nil ? DeviceAdvice.spend : "gotchu-ctl history"
+            return .forbidden(sentence, next: next)
+        }
         return .negative(
-            "\(payment.kind == nil ? "Not paid" : "Not refunded"): \(payment.detail.printable)",
+            sentence,
             next: payment.nextStep?.printable ?? code?.defaultFix ?? "gotchu-ctl scan"
         )
     }

@@ -11,6 +11,8 @@ enum CommandFailure: Error {
     case badData(String, next: String)
     /// A valid answer other than the desired one.
     case negative(String, next: String)
+    /// The login may not do this.
+    case forbidden(String, next: String)
     /// No definite result yet: a later attempt may succeed.
     case tryAgain(String, next: String)
     /// A file or a device error.

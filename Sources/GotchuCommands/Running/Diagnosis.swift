@@ -25,6 +25,8 @@ struct Diagnosis: Encodable {
             self.init("BAD_DATA", sentence, fix: next, .badData)
         case .negative(let sentence, let next):
             self.init("NEGATIVE", sentence, fix: next, .negative)
+        case .forbidden(let sentence, let next):
+            self.init("FORBIDDEN", sentence, fix: next, .notPermitted)
         case .tryAgain(let sentence, let next):
             self.init("NOT_IN_TIME", sentence, fix: next, .tryAgain)
         case .inputOutput(let sentence, let next):

@@ -61,3 +61,10 @@ extension ErrorCode {
         }
     }
 }
+
+/// The advice for a login that may not move money. The server knows whether it is a device's.
+enum DeviceAdvice {
+    static let spend = "For a device, on the server: gotchu-server devices add NAME --may-spend"
+    static let withdraw =
+        "For a device, on the server: gotchu-server devices add NAME --may-withdraw"
+}

@@ -46,11 +46,7 @@ struct Tokens: Sendable {
         }
         if let scope, !claims.scopes.contains(scope.rawValue) {
             throw ProblemWithHeaders(
-                problem: Problem(
-                    .forbidden,
-                    detail: "The token does not allow this.",
-                    retryable: false
-                ),
+                problem: Self.lacks(scope, claims),
                 headers: [
                     .wwwAuthenticate: #"Bearer error="insufficient_scope", scope="\#(scope)""#
                 ]
@@ -60,6 +56,26 @@ struct Tokens: Sendable {
             claims.issuer == LocalTokenIssuer.issuer
             ? Self.login(claims) : Login(user: try await users.user(claims))
         return TokenAccess(login: login, endsAt: claims.expiresAt)
+    }
+
+    /// Returns the problem of a token without a scope. For a device's token it names the option
+    /// that gives the scope.
+    private static func lacks(_ scope: Scope, _ claims: TokenClaims) -> Problem {
+        let (what, option): (String, String?) =
+            switch scope {
+            case .payee: ("request money", nil)
+            case .payer: ("spend", "--may-spend")
+            case .payouts: ("withdraw money", "--may-withdraw")
+            }
+        let isDevice = claims.issuer == LocalTokenIssuer.issuer && claims.clientID != nil
+        let reason = isDevice ? option : nil
+        return Problem(
+            .forbidden,
+            detail: "This login may not \(what)"
+                + (reason.map { ", because its device was added without \($0)." } ?? "."),
+            fix: reason.map { "gotchu-server devices add NAME \($0)" },
+            retryable: false
+        )
     }
 
     /// Returns the login in one of the server's own tokens.
