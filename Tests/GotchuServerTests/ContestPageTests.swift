@@ -152,7 +152,7 @@ struct ContestPageTests {
         for (lines, words) in [
             ("entry_number;points\n2;x", "not a whole number"),
             ("entry_number,points\n2", "has 1 columns"), ("points\n2", "must be: entry"),
-            ("entry_number,points\n77,1", "number of an entry"),
+            ("entry_number,points\n77,1", "has no entry 77"),
         ] {
             let bad = ["base_revision": "1", "csv": lines]
             let sent = try await host.send("\(path)/scores", bad, from: page)

@@ -178,6 +178,9 @@ struct SplitTests {
     func terms(kind: DatabaseKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
+        let unequal =
+            "Each share must be at least the smallest amount, and together they must be the "
+            + "whole amount."
         for (more, detail) in [
             (#""kind":"split""#, "A split has either shares or share_cents."),
             (
@@ -186,18 +189,9 @@ struct SplitTests {
             ),
             (#""kind":"split","shares":1"#, "A split has 2 to 50 shares."),
             (#""kind":"split","shares":51"#, "A split has 2 to 50 shares."),
-            (
-                #""kind":"split","shares":6"#,
-                "Each share must be at least 1, and their sum amount_cents."
-            ),
-            (
-                #""kind":"split","share_cents":[1,3]"#,
-                "Each share must be at least 1, and their sum amount_cents."
-            ),
-            (
-                #""kind":"split","share_cents":[5,0]"#,
-                "Each share must be at least 1, and their sum amount_cents."
-            ),
+            (#""kind":"split","shares":6"#, unequal),
+            (#""kind":"split","share_cents":[1,3]"#, unequal),
+            (#""kind":"split","share_cents":[5,0]"#, unequal),
             (#""kind":"split","shares":2,"allows_tip":true"#, "A split allows no tip."),
             (
                 #""kind":"split","shares":2,"ttl_seconds":3601"#,

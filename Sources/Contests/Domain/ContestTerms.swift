@@ -139,52 +139,62 @@ extension ContestTerms {
     /// valid.
     package var violation: String? {
         if let violation = limitViolation { return violation }
-        guard locksAt <= startsAt else { return "locks_at must not be after starts_at." }
+        guard locksAt <= startsAt else {
+            return "The contest must not lock after it starts (locks_at)."
+        }
         guard endsAt.map({ $0 >= startsAt }) ?? true else {
-            return "ends_at must not be before starts_at."
+            return "The contest must not end before it starts (ends_at)."
         }
         return tierViolation
     }
 
     private var limitViolation: String? {
-        let limits: [(String, Int64, ClosedRange<Int64>)] = [
-            ("entry_fee_cents", fee, 0...Self.feeLimit),
-            ("max_entries", maxEntries, 2...Self.entryLimit),
-            ("rake_bps", rakeBPS, 0...Self.rakeLimit),
-            ("added_prize_cents", addedPrize, 0...Self.feeLimit),
-            ("settle_after_seconds", reviewSeconds, 0...Self.maximumReviewSeconds),
-        ]
-        for (name, value, range) in limits where !range.contains(value) {
-            return "\(name) must be from \(range.lowerBound) to \(range.upperBound)."
+        let most = Money(minorUnits: Self.feeLimit, currency: currency)
+        guard (0...Self.feeLimit).contains(fee) else {
+            return "The entry fee must be from 0 to \(most) (entry_fee_cents)."
+        }
+        guard (2...Self.entryLimit).contains(maxEntries) else {
+            return "The number of places must be from 2 to \(Self.entryLimit) (max_entries)."
+        }
+        guard (0...Self.rakeLimit).contains(rakeBPS) else {
+            return "The organiser's part must be from 0 to \(Self.rakeLimit / 100) % (rake_bps)."
+        }
+        guard (0...Self.feeLimit).contains(addedPrize) else {
+            return "The added prize must be from 0 to \(most) (added_prize_cents)."
+        }
+        guard (0...Self.maximumReviewSeconds).contains(reviewSeconds) else {
+            return "The time for objections must be from 0 to \(Self.maximumReviewSeconds) seconds "
+                + "(settle_after_seconds)."
         }
         return nil
     }
 
     private var tierViolation: String? {
         guard (1...Self.tierLimit).contains(tiers.count) else {
-            return "tiers must be 1 to \(Self.tierLimit)."
+            return "There must be 1 to \(Self.tierLimit) prizes (tiers)."
         }
         var next: Int64 = 1
         var multiple: Int64 = 1
         for tier in tiers {
             guard tier.rankMin == next, tier.rankMax >= next, tier.rankMax <= Self.entryLimit else {
-                return "the tiers' ranks must run from 1 to at most 10000 without a gap."
+                return "The prizes' ranks must run from 1 to at most 10000 without a gap (tiers)."
             }
             guard (1...Self.whole).contains(tier.shareBPS) else {
-                return "share_bps must be from 1 to \(Self.whole)."
+                return "Each prize must be from 0.01 to 100 % (share_bps)."
             }
             next = tier.rankMax + 1
             multiple = Self.leastCommonMultiple(multiple, tier.size)
             guard multiple <= Self.multipleLimit else {
-                return "the tiers' sizes have too large a common multiple: choose rounder ones."
+                return "The numbers of ranks that share a prize have too large a common multiple: "
+                    + "choose rounder ones (tiers)."
             }
         }
         guard tiers.reduce(0, { $0 + $1.shareBPS }) == Self.whole else {
-            return "the tiers' share_bps must sum to \(Self.whole)."
+            return "The prizes must be 100 % together (share_bps)."
         }
         for (better, worse) in zip(tiers, tiers.dropFirst())
         where worse.shareBPS * better.size > better.shareBPS * worse.size {
-            return "a rank must not be given more than the rank before it."
+            return "A rank must not be given more than the rank before it (tiers)."
         }
         return nil
     }

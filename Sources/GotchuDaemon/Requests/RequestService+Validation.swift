@@ -43,7 +43,10 @@ extension RequestService {
             split.shareCents == nil || shares.reduce(0, +) == new.amountCents,
             Int64(split.count) <= new.amountCents
         else {
-            throw Problem.invalid("Each share must be at least 1, and their sum amount_cents.")
+            throw Problem.invalid(
+                "Each share must be at least the smallest amount, and together they must be the "
+                    + "whole amount."
+            )
         }
         guard new.allowsTip != true else {
             throw Problem.invalid("A split allows no tip.")

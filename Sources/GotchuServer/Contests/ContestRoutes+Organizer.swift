@@ -314,8 +314,8 @@ extension JSONFields {
                     : "This contest's scores name a player_id each."
             )
         }
-        guard entry.map({ (1...max(1, contest.body.entryNumber)).contains($0) }) ?? true else {
-            throw .invalid("entry_number must be the number of an entry.")
+        if let entry, !(1...max(1, contest.body.entryNumber)).contains(entry) {
+            throw .invalid("The contest has no entry \(entry) (entry_number).")
         }
         let score = Score(entry: entry, player: player, points: points, values: values)
         if let violation = template.violation(inValues: values ?? [:]) { throw .invalid(violation) }

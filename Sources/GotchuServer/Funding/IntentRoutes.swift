@@ -39,7 +39,7 @@ struct IntentRoutes: Sendable {
         let cents = try fields.requiredInteger("amount_cents")
         let least = funding.options.depositMinimum
         guard cents >= least, Money.allowedRequest.contains(cents) else {
-            throw .invalid("amount_cents must be at least \(least).")
+            throw .invalid(FundingOperations.amountRule(atLeast: least))
         }
         guard
             try fields.string("currency") ?? FundingOperations.currency.rawValue

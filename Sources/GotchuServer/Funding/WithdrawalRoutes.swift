@@ -19,7 +19,7 @@ struct WithdrawalRoutes: Sendable {
         try fields.rejectUnreadMembers()
         let least = funding.options.payouts.minimum
         guard cents >= least, Money.allowedRequest.contains(cents) else {
-            throw Problem.invalid("amount_cents must be at least \(least).")
+            throw Problem.invalid(FundingOperations.amountRule(atLeast: least))
         }
         guard bankAccount.map(Self.isBankAccount) ?? true else {
             throw Problem.invalid("bank_account_id must be the id of one of the payee's own.")

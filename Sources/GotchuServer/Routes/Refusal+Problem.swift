@@ -145,7 +145,7 @@ extension Refusal.Reason {
         case .tooManyWithdrawals:
             "Too many withdrawals of this wallet are under way. Nothing was taken."
         case .contestDates:
-            "locks_at must be in the future, and no date more than 366 days from now."
+            "The contest must lock in the future (locks_at), each date within the next 366 days."
         case .leftTooOften:
             "The user has left this contest too often to enter it again. Nothing was charged."
         case .tooManyScores:

@@ -129,7 +129,10 @@ struct SessionRoutes: Sendable {
         guard shares.allSatisfy(Money.allowedRequest.contains),
             shares.reduce(0, +) == amount.minorUnits
         else {
-            throw .invalid("Each share must be at least 1, and their sum amount_cents.")
+            throw .invalid(
+                "Each share must be at least the smallest amount, and together they must be the "
+                    + "whole amount."
+            )
         }
         return (shares, isAllOrNothing ?? false)
     }

@@ -253,6 +253,13 @@ extension FundingOperations {
     /// The origins of the provider's pages.
     var pageOrigins: [String] { stripe?.pageOrigins ?? [] }
 
+    /// Returns the sentence for an amount that is too small or too large.
+    static func amountRule(atLeast least: Int64) -> String {
+        let most = Money(minorUnits: Money.allowedRequest.upperBound, currency: currency)
+        return "The amount must be from \(Money(minorUnits: least, currency: currency)) to "
+            + "\(most) (amount_cents)."
+    }
+
     /// Parses a typed amount; `nil` if it is malformed, too small or too large.
     static func amount(_ text: String?, atLeast least: Int64) -> Money? {
         guard let text, let amount = Money(typed: text, currency: currency),

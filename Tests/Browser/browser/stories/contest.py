@@ -89,7 +89,7 @@ def contest(world: World) -> None:
         locks=later, starts=later, tiers="1 60\n2 41", rake="10", review="15",
     )  # fmt: skip
     page.leave("#new button")
-    page.wait_for_text("must sum to 10000")
+    page.wait_for_text("must be 100 % together")
     judge(page, "the form with impossible terms")
     fill(page, tiers="1 60\n2 40")
     page.leave("#new button")
