@@ -69,6 +69,21 @@ struct RosterTests {
         #expect(refused > 300)
     }
 
+    @Test("A missing member and one of the wrong type are refused, and the reason names them")
+    func wrongMembers() {
+        let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])
+        let text = String(decoding: bytes, as: UTF8.self)
+        for (id, reason) in [
+            (#""ix":"#, "The member id is missing."),
+            (#""id":5,"ix":"#, "The member id has a value of the wrong type."),
+        ] {
+            let bad = text.replacing(#""id":"#, with: id)
+            #expect(throws: ContestTemplate.Malformed(reason: reason)) {
+                try ContestTemplate(file: Array(bad.utf8))
+            }
+        }
+    }
+
     @Test("An unknown member of a template is refused, and the reason names it")
     func unknownMember() {
         let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])

@@ -86,8 +86,10 @@ extension ContestTemplate {
             )
         } catch let malformed as Malformed {
             throw malformed
+        } catch let error as DecodingError {
+            throw Malformed(reason: error.memberSentence)
         } catch {
-            throw Malformed(reason: "A member is missing or of another type: \(error).")
+            throw Malformed(reason: "A member is missing or has a wrong value.")
         }
     }
 
@@ -111,6 +113,40 @@ extension ContestTemplate {
         guard record.kind == Self.kind else { throw .corrupt("a template") }
         self = try decoded(from: record.body)
         guard violation == nil, id == record.id.rawValue else { throw .corrupt("a template") }
+    }
+}
+
+extension DecodingError {
+    /// A sentence for the template's author: which member is missing or has a wrong value.
+    fileprivate var memberSentence: String {
+        if case .keyNotFound(let key, let context) = self {
+            let place = Self.name(context.codingPath)
+            return "The member \(key.stringValue) is missing"
+                + (place.isEmpty ? "." : " in \(place).")
+        }
+        var path: [any CodingKey] = []
+        var problem = "has a value of the wrong type"
+        if case .typeMismatch(_, let context) = self { path = context.codingPath }
+        if case .valueNotFound(_, let context) = self {
+            (path, problem) = (context.codingPath, "has no value")
+        }
+        if case .dataCorrupted(let context) = self {
+            (path, problem) = (context.codingPath, "has a value that is not known here")
+        }
+        let name = Self.name(path)
+        return name.isEmpty
+            ? "A member is missing or has a wrong value." : "The member \(name) \(problem)."
+    }
+
+    /// Returns a member's name with those around it: `columns[2].key`.
+    private static func name(_ path: [any CodingKey]) -> String {
+        path.reduce(into: "") { name, key in
+            if let index = key.intValue {
+                name += "[\(index)]"
+            } else {
+                name += (name.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
     }
 }
 
