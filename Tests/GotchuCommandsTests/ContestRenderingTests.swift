@@ -145,6 +145,46 @@ struct ContestRenderingTests {
         #expect(!other.isValid)
     }
 
+    @Test("A list has a column for the state and another for the entries")
+    func list() throws {
+        let time = Timestamp(milliseconds: 1_900_000_000_000)
+        let card = ContestCard(
+            id: try #require(WireUUID(Self.id)),
+            type: "darts",
+            state: .scheduled,
+            display: ContestCard.Display(
+                title: "Lake run",
+                subtitle: "Cafe, 18:00",
+                badge: "Race",
+                statusLabel: "3 of 20 in"
+            ),
+            timing: ContestCard.Timing(completesAt: nil, locksAt: time, startsAt: time),
+            entry: ContestCard.Entry(
+                currency: .usd,
+                currentEntries: WireCount(3),
+                entryFeeCents: WireCount(500),
+                maxEntries: WireCount(20)
+            ),
+            presentation: ContestCard.Presentation(
+                heroImageURL: "",
+                icon: "",
+                primaryColor: ""
+            ),
+            version: WireCount(1)
+        )
+        var list = ContestList(
+            contests: [card],
+            limit: WireCount(1),
+            nextCursor: nil,
+            page: nil,
+            totalCount: WireCount(1)
+        )
+        func cells() -> [String] { list.table.rows[0].map(\.text) }
+        #expect(Array(cells().prefix(4)) == ["Lake run", "open", "3 of 20", "$5.00"])
+        list.contests[0].display.statusLabel = "Draft"
+        #expect(cells()[1] == "Draft")
+    }
+
     @Test("A wallet that lacks money is reported with amounts and the command that fills it")
     func missing() throws {
         let id = try #require(WireUUID(Self.id))

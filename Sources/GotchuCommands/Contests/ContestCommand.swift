@@ -122,9 +122,10 @@ extension ContestList {
         var table = Table(columns: [
             Table.Column(title: "CONTEST", minimumWidth: 12),
             Table.Column(title: "STATE"),
+            Table.Column(title: "ENTRIES", dropPriority: 3),
             Table.Column(title: "FEE", isRightAligned: true, dropPriority: 1),
-            Table.Column(title: "LOCKS", dropPriority: 3),
-            Table.Column(title: "BY, STARTS", minimumWidth: 8, dropPriority: 4),
+            Table.Column(title: "LOCKS", dropPriority: 4),
+            Table.Column(title: "ORGANISER AND START", minimumWidth: 8, dropPriority: 5),
             Table.Column(title: "KIND", dropPriority: 2),
             Table.Column(title: "ID"),
         ])
@@ -133,7 +134,8 @@ extension ContestList {
             let money = Money(minorUnits: fee, currency: card.entry.currency)
             return [
                 Table.Cell(card.display.title.shortened),
-                Table.Cell(card.display.statusLabel.shortened),
+                Table.Cell(card.stateText.shortened),
+                Table.Cell("\(card.entry.currentEntries.value) of \(card.entry.maxEntries.value)"),
                 Table.Cell(fee == 0 ? "free" : "\(money)"),
                 Table.Cell(card.timing.locksAt.dateText, .dim),
                 Table.Cell(card.display.subtitle.shortened, .dim),
@@ -142,6 +144,15 @@ extension ContestList {
             ]
         }
         return table
+    }
+}
+
+extension ContestCard {
+    /// The state in a word. While a contest is open, the server's label counts its entries, which
+    /// have a column of their own here.
+    fileprivate var stateText: String {
+        let label = display.statusLabel
+        return state == .scheduled && label.contains(where: \.isNumber) ? "open" : label
     }
 }
 
