@@ -202,7 +202,9 @@ struct ContestRenderingTests {
     @Test("The outcome of a contest is reported in one sentence")
     func outcomes() throws {
         var detail = try Self.detail()
+        #expect(detail.stateSentence == "The contest is open to entries.")
         detail.state = .cancelled
+        #expect(detail.stateSentence == "The contest is cancelled.")
         #expect(ContestOutcome(detail).sentence(of: detail) == "“Lake run” was cancelled.")
         detail.entry = EnteredRoster(
             entryID: detail.id,

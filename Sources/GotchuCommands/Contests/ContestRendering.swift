@@ -47,6 +47,20 @@ extension ContestDetail {
         return state.rawValue.lowercased() + (isDisputed ? ", disputed" : "")
     }
 
+    /// The state in a sentence, for a person whose call it does not allow.
+    var stateSentence: String {
+        switch state {
+        case .scheduled where status == .active: "The contest is open to entries."
+        case .scheduled: "The contest is a draft, not published yet."
+        case .locked: "The contest is locked, and has no scores yet."
+        case .live: "The contest is being scored."
+        case .complete: "The contest is complete, and not paid yet."
+        case .paid: "The contest is settled, and its prizes are paid."
+        case .cancelled: "The contest is cancelled."
+        case .error: "The contest is stopped: its operator must look."
+        }
+    }
+
     private var endText: String { endTime.value.map { " · ends \($0.dateText)" } ?? "" }
 
     /// The possible actions with their commands, then the other actions, grouped by the reason that

@@ -28,10 +28,15 @@ extension ContestVerb {
                 next: "gotchu-ctl contest list"
             )
         }
+        let access = ContestAccess(client: client, id: id)
         do {
-            try await run(ContestAccess(client: client, id: id), output)
+            try await run(access, output)
         } catch LocalClientFailure.problem(let problem) {
-            throw LocalClientFailure.problem(problem.about(id))
+            var told = problem.about(id)
+            if problem.errorCode == .contestState, let now = try? await access.detail().document {
+                told.detail += " \(now.stateSentence)"
+            }
+            throw LocalClientFailure.problem(told)
         }
     }
 }
