@@ -110,6 +110,8 @@ struct PickTests {
         let event = Event.presenceLost(EID(literal: "0123456789"))
         #expect(WaitCondition.near.evaluate(event, list: alone) == .pending)
         #expect(WaitCondition.near.evaluate(event, list: beside) == .holds)
+        let late = WaitCondition.tap.failure(within: "3 seconds")
+        #expect(late == "No till was at tap distance within 3 seconds.")
     }
 
     @Test("The newer of two EIDs of one session is picked")

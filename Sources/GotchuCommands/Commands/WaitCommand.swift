@@ -68,7 +68,7 @@ struct WaitCommand: SocketCommand {
         case .finished(.notFound): throw try await missing(client)
         case .finished(.pending), .timedOut:
             let failure = CommandFailure.tryAgain(
-                "Not \(condition) within \(timeout.duration.wholeSecondsText).",
+                condition.failure(within: timeout.duration.wholeSecondsText),
                 next: next
             )
             switch condition {

@@ -64,6 +64,16 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
         }
     }
 
+    /// Returns the sentence for a condition that did not come true in time.
+    func failure(within time: String) -> String {
+        switch self {
+        case .ready: "gotchud was not ready within \(time)."
+        case .near: "No till was near within \(time)."
+        case .tap: "No till was at tap distance within \(time)."
+        case .paid(let id): "\(id.printable) was not paid within \(time); it still may be."
+        }
+    }
+
     private func evaluate(_ id: String, _ snapshot: Event.Snapshot) -> Evaluation {
         if let request = snapshot.requests.first(where: { $0.matches(id) }) {
             return evaluate(request)

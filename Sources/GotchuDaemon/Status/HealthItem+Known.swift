@@ -40,7 +40,7 @@ extension HealthItem {
         let (code, text, fix) =
             switch outage.code {
             case .unreachable:
-                ("server-unreachable", "Nothing can be connected to at \(server)\(way).", curl)
+                ("server-unreachable", "No server answers at \(server)\(way).", curl)
             case .unknownName:
                 (
                     "server-name-unknown",
