@@ -83,7 +83,7 @@ final class PaymentWatch: Sendable {
     private func declined(_ payment: PaymentView, _ client: LocalClient) async -> CommandFailure {
         let code = payment.code.flatMap(ErrorCode.init(rawValue:))
         if code == .insufficientWalletBalance, payment.kind == nil,
-            let shortage = await shortage(for: payment, client)
+            let shortage = await self.shortage(for: payment, client)
         {
             return .negative("Not paid: \(shortage.sentence)", next: shortage.fix)
         }
