@@ -18,7 +18,8 @@ struct PayCommand: SocketCommand {
             Shows the amount and the payee and asks before anything is sent. Names are not \
             unique, payees' ids are: 'scan --json' and 'history --json' have them. As long as \
             nothing was sent, Ctrl-C and the time limit end the payment. Exits with 0 if it was \
-            paid, 1 if it certainly was not, and 75 if that is not known yet.
+            paid, 1 if it certainly was not, 77 if this login may not spend, and 75 if that is not \
+            known yet.
             """
     )
 

@@ -19,7 +19,7 @@ struct RefundCommand: SocketCommand {
             much later, nothing more is refunded. To refund the same amount a second time, name it \
             with another --reference. A shared bill is refunded share by share, each by the \
             share's own id. Exits with 0 if it is refunded, now or before, 1 if it certainly is \
-            not, and 75 if that is not known yet.
+            not, 77 if this login may not refund, and 75 if that is not known yet.
             """
     )
 

@@ -16,7 +16,7 @@ struct WalletAddCommand: SocketCommand {
             Prints the address of the payment provider's page, on a terminal also as a QR code, \
             and waits until the card is charged. Ctrl-C stops waiting and takes nothing back: the \
             page stays open for two hours. Exits with 0 if the money is in the wallet, 1 if it \
-            certainly is not, and 75 if that is not known yet.
+            certainly is not, 77 if this login may not spend, and 75 if that is not known yet.
             """
     )
 

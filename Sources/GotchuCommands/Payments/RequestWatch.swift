@@ -15,8 +15,8 @@ final class RequestWatch: Sendable {
     }
 
     private static let frameInterval = Duration.milliseconds(250)
-    /// The sentence while gotchud is away. The last known state would invite a payer.
-    private static let absentText = "Not on the air: gotchud is not running …"
+    /// The sentence while gotchud does not answer. The last known state would invite a payer.
+    private static let absentText = "Not known: gotchud does not answer …"
 
     let output: Output
     private let state: Mutex<State>

@@ -64,7 +64,7 @@ extension ErrorCode {
 
 /// The advice for a login that may not move money. The server knows whether it is a device's.
 enum DeviceAdvice {
-    static let spend = "For a device, on the server: gotchu-server devices add NAME --may-spend"
-    static let withdraw =
-        "For a device, on the server: gotchu-server devices add NAME --may-withdraw"
+    static let spend =
+        "The server's operator: gotchu-server devices add NAME --user USER --may-spend"
+    static let withdraw = "Withdraw with the payee's own login, or on the server's pages."
 }

@@ -73,7 +73,7 @@ struct Tokens: Sendable {
             .forbidden,
             detail: "This login may not \(what)"
                 + (reason.map { ", because its device was added without \($0)." } ?? "."),
-            fix: reason.map { "gotchu-server devices add NAME \($0)" },
+            fix: reason.map { "The operator: gotchu-server devices add NAME --user USER \($0)" },
             retryable: false
         )
     }

@@ -255,9 +255,8 @@ extension FundingOperations {
 
     /// Returns the sentence for an amount that is too small or too large.
     static func amountRule(atLeast least: Int64) -> String {
-        let most = Money(minorUnits: Money.allowedRequest.upperBound, currency: currency)
-        return "The amount must be from \(Money(minorUnits: least, currency: currency)) to "
-            + "\(most) (amount_cents)."
+        "The amount is too large, or less than \(Money(minorUnits: least, currency: currency)) "
+            + "(amount_cents)."
     }
 
     /// Parses a typed amount; `nil` if it is malformed, too small or too large.
