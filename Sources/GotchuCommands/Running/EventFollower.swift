@@ -30,8 +30,9 @@ struct EventFollower: Sendable {
     func follow<Result: Sendable>(
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
-        // Whether the absence needs no message, and whether it was seen here.
+        // True if an absence needs no message.
         var isKnownAbsent = toleratesAbsence
+        // True if this call has seen the absence.
         var wasAbsent = false
         var wasConnected = wasReached
         while true {
