@@ -40,7 +40,11 @@ struct AccessPolicyTests {
         for (group, level, fix) in [
             ("nogroup", .observer, "sudo usermod -aG nogroup USER"),
             ("nogroup", .cashier, "sudo usermod -aG nogroup USER"),
-            ("no-such-group-here", .observer, "Add the user id to observer_uids in "),
+            (
+                "no-such-group-here", .observer,
+                "Add the user id to cashier_uids (to request), spender_uids (to pay) or "
+                    + "observer_uids (to read) in /etc/gotchu/gotchud.json, and: "
+            ),
             ("no-such-group-here", .cashier, "Add the user id to cashier_uids in "),
             ("nogroup", .spender, "Add the user id to spender_uids in "),
             ("nogroup", .owner, "Run it again with sudo."),

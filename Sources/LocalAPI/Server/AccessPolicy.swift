@@ -70,7 +70,13 @@ package struct AccessPolicy: Equatable, Sendable {
         let fix =
             switch level {
             case .viewer: Self.listing(in: "viewer_uids")
-            case .observer: join ?? Self.listing(in: "observer_uids")
+            // The entrance refuses before a route is known, so each level is named with its use.
+            case .observer:
+                join
+                    ?? Self.listing(
+                        in: "cashier_uids (to request), spender_uids (to pay) or observer_uids "
+                            + "(to read)"
+                    )
             case .cashier: join ?? Self.listing(in: "cashier_uids")
             case .spender: Self.listing(in: "spender_uids")
             case .owner: "Run it again with sudo."
