@@ -74,10 +74,7 @@ struct Daemon {
                 parts.paymentService, parts.withdrawalService, parts.contestEntryService,
                 Self.display(core), supervisor,
                 Self.server(parts, notifier),
-            ] + Self.screens(parts)
-            + (configuration.metrics.map { address in
-                [MetricsServer(address: address, logger: logger) { await parts.metrics() }]
-            } ?? [])
+            ] + Self.ports(parts)
     }
 
     private static func monitor(_ parts: DaemonBackend) -> ServerMonitor {
@@ -98,8 +95,8 @@ struct Daemon {
         ) { core.status.apply(isDisplayMissing: $0) }
     }
 
-    /// Returns the HTTP servers for browsers on this machine.
-    private static func screens(_ parts: DaemonBackend) -> [any Service] {
+    /// Returns the HTTP servers for browsers and scrapers on this machine.
+    private static func ports(_ parts: DaemonBackend) -> [any Service] {
         let core = parts.core
         let settings = core.configuration.screens
         var services: [any Service] = []
@@ -118,6 +115,15 @@ struct Daemon {
             )
             services.append(screenServer(.till, at: address, parts, routes: till.add))
         }
+        if let address = core.configuration.metrics {
+            let server = MetricsServer(
+                address: address,
+                logger: core.logger,
+                onServed: { core.status.apply(isServed: $0, "metrics", at: address) },
+                page: { await parts.metrics() }
+            )
+            services.append(server)
+        }
         return services
     }
 
@@ -133,6 +139,7 @@ struct Daemon {
             policy: { parts.reloading.access.policy },
             version: GotchuVersion.current,
             logger: parts.core.logger,
+            onServed: { parts.core.status.apply(isServed: $0, "screens.\(screen)", at: address) },
             routes: routes
         )
     }

@@ -40,10 +40,12 @@ package struct ScreenServer: Service {
     private let version: String
     private let routes: @Sendable (LevelledRouter) -> Void
     private let logger: Logger
+    private let onServed: @Sendable (Bool) -> Void
 
     /// - Parameters:
     ///   - address: An IPv4 address, because callers are looked up in the kernel's table for IPv4.
     ///   - policy: Returns the current policy; called for each connection and each request.
+    ///   - onServed: Called with true when the port is served, and with false while it cannot be.
     ///   - routes: Adds the screen's routes in addition to its style sheets and scripts.
     package init(
         _ screen: Screen,
@@ -51,6 +53,7 @@ package struct ScreenServer: Service {
         policy: @escaping @Sendable () -> AccessPolicy,
         version: String,
         logger: Logger,
+        onServed: @escaping @Sendable (Bool) -> Void,
         routes: @escaping @Sendable (LevelledRouter) -> Void
     ) {
         self.screen = screen
@@ -58,6 +61,7 @@ package struct ScreenServer: Service {
         self.policy = policy
         self.version = version
         self.logger = logger
+        self.onServed = onServed
         self.routes = routes
     }
 
@@ -66,6 +70,7 @@ package struct ScreenServer: Service {
             address: address,
             failure: "A screen cannot be served",
             logger: logger,
+            onFailure: { onServed(false) },
             server: server
         )
         try await service.run()
@@ -89,7 +94,8 @@ package struct ScreenServer: Service {
                 addAssets(to: table)
                 routes(table)
             },
-            onServerRunning: { [address, screen, logger] channel in
+            onServerRunning: { [address, screen, logger, onServed] channel in
+                onServed(true)
                 let port = channel.localAddress?.port ?? address.port
                 logger.notice(
                     "A screen is served",

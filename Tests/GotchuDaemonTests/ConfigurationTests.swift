@@ -201,6 +201,32 @@ struct ConfigurationTests {
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
+    @Test("Two equal addresses are refused, because only one of them could be served")
+    func equalAddresses() throws {
+        func resolved(till: Int, metrics: String) throws -> DaemonConfiguration {
+            try resolve(
+                file: """
+                    {"screens": {"display": "127.0.0.1:7465", "till": "127.0.0.1:\(till)"},
+                     "metrics": "\(metrics)"}
+                    """
+            )
+        }
+        #expect(try resolved(till: 7466, metrics: "[::1]:7465").screens.till?.port == 7466)
+        for (till, metrics, place, other) in [
+            (7465, "127.0.0.1:9464", "screens.till", "screens.display"),
+            (7466, "127.0.0.1:7465", "screens.display", "metrics"),
+            (9464, "127.0.0.1:9464", "screens.till", "metrics"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try resolved(till: till, metrics: metrics)
+            }
+            #expect(error?.place == place)
+            #expect(error?.problem.contains("is the address of \(other)") == true)
+        }
+        let free = #"{"screens": {"display": "127.0.0.1:0", "till": "127.0.0.1:0"}}"#
+        #expect(try resolve(file: free).screens.till?.port == 0)
+    }
+
     @Test("The listed settings show values and defaults, but only the number of user ids")
     func shown() throws {
         let lines = try resolve(file: #"{"spender_uids": [1001, 1002], "service_uuid": "fd6f"}"#)

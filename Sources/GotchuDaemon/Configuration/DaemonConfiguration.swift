@@ -125,6 +125,25 @@ extension DaemonConfiguration {
                 problem: "There is no HOME to keep the journal in: name a folder with --state."
             )
         }
+        try requireDifferentPorts()
+    }
+
+    /// Throws if two addresses are the same: only one of the two could be served.
+    private func requireDifferentPorts() throws(ConfigurationError) {
+        let addresses = [
+            ("metrics", metrics), ("screens.display", screens.display),
+            ("screens.till", screens.till),
+        ]
+        for (index, (key, address)) in addresses.enumerated() {
+            // The system chooses a free port instead of the port 0.
+            guard let address, address.port != 0,
+                let other = addresses[..<index].first(where: { $0.1 == address })
+            else { continue }
+            throw ConfigurationError(
+                place: key,
+                problem: "\(address) is the address of \(other.0): choose another port."
+            )
+        }
     }
 
     /// Returns the variables that look like settings but set nothing. Most of them are mistyped.

@@ -28,6 +28,8 @@ final class DaemonStatus: Sendable {
         /// The reason why the last reload was refused; `nil` if it was not.
         var reloadProblem: ConfigurationError?
         var isDisplayMissing = false
+        /// The addresses that cannot be served, by the keys of their settings.
+        var unservedAddresses: [String: LoopbackAddress] = [:]
         var published: StatusReply?
     }
 
@@ -88,6 +90,12 @@ final class DaemonStatus: Sendable {
 
     func apply(isDisplayMissing: Bool) {
         state.withLock { $0.isDisplayMissing = isDisplayMissing }
+        publish()
+    }
+
+    /// - Parameter setting: The key of the address's setting.
+    func apply(isServed: Bool, _ setting: String, at address: LoopbackAddress) {
+        state.withLock { $0.unservedAddresses[setting] = isServed ? nil : address }
         publish()
     }
 
@@ -193,7 +201,12 @@ final class DaemonStatus: Sendable {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }
         if !route.server.isPrivate { items.append(.serverNotEncrypted(route.server)) }
-        if state.isDisplayMissing { items.append(.displayMissing) }
+        for (setting, address) in state.unservedAddresses.sorted(by: { $0.key < $1.key }) {
+            items.append(.portUnavailable(setting, address))
+        }
+        if state.isDisplayMissing, state.unservedAddresses["screens.display"] == nil {
+            items.append(.displayMissing)
+        }
         if let problem = state.reloadProblem { items.append(.reloadRefused(problem)) }
         return items
     }

@@ -1,4 +1,5 @@
 import GotchuAPI
+import LocalAPI
 import PaymentClient
 import ServiceProcess
 
@@ -179,6 +180,18 @@ extension HealthItem {
         text: "The customer's display is configured, and no browser shows it.",
         fix: "systemctl status gotchu-display"
     )
+
+    /// Returns the item for an address of this machine that is not served, most often because its
+    /// port is taken.
+    static func portUnavailable(_ setting: String, _ address: LoopbackAddress) -> HealthItem {
+        HealthItem(
+            code: "port-unavailable",
+            severity: .warning,
+            text: "Nothing is served at \(address), the address of \(setting): another program may "
+                + "use the port.",
+            fix: "See who uses it, or choose another: sudo ss -ltnp 'sport = :\(address.port)'"
+        )
+    }
 
     static func reloadRefused(_ problem: ConfigurationError) -> HealthItem {
         HealthItem(

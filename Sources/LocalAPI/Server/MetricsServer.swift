@@ -18,15 +18,20 @@ package struct MetricsServer: Service {
     private let address: LoopbackAddress
     private let page: @Sendable () async -> String
     private let logger: Logger
+    private let onServed: @Sendable (Bool) -> Void
 
-    /// - Parameter page: Returns the current metrics in Prometheus's text format.
+    /// - Parameters:
+    ///   - onServed: Called with true when the port is served, and with false while it cannot be.
+    ///   - page: Returns the current metrics in Prometheus's text format.
     package init(
         address: LoopbackAddress,
         logger: Logger,
+        onServed: @escaping @Sendable (Bool) -> Void,
         page: @escaping @Sendable () async -> String
     ) {
         self.address = address
         self.logger = logger
+        self.onServed = onServed
         self.page = page
     }
 
@@ -35,6 +40,7 @@ package struct MetricsServer: Service {
             address: address,
             failure: "Metrics cannot be served",
             logger: logger,
+            onFailure: { onServed(false) },
             server: server
         )
         try await service.run()
@@ -65,7 +71,8 @@ package struct MetricsServer: Service {
                 let response = await reply(to: request)
                 try await writer.write(response: response.head, body: response.body)
             },
-            onServerRunning: { [address, logger] channel in
+            onServerRunning: { [address, logger, onServed] channel in
+                onServed(true)
                 let port = channel.localAddress?.port ?? address.port
                 logger.notice(
                     "Metrics are served",
