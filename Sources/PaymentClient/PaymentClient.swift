@@ -177,13 +177,10 @@ package struct PaymentClient: Sendable {
 
     /// Cancels a session, as its payee. Idempotent.
     ///
-    /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` if a payer has the lock, `SESSION_PAID`
-    ///   or `SESSION_EXPIRED`.
-    package func cancel(_ sid: SessionID) async -> Answer<Void> {
-        let answer: Answer<SessionReply> = decode(
-            await raw(.POST, "/sessions/\(sid)/cancel", body: [])
-        )
-        return answer.map { _ in }
+    /// - Returns: The session as it has ended. Refused with `NOT_FOUND`, `SESSION_BUSY` if a payer
+    ///   has the lock, `SESSION_PAID` or `SESSION_EXPIRED`.
+    package func cancel(_ sid: SessionID) async -> Answer<SessionReply> {
+        decode(await raw(.POST, "/sessions/\(sid)/cancel", body: []))
     }
 
     /// Changes a session's EID. For some time, the old EID still resolves.

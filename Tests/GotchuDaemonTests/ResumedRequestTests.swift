@@ -105,6 +105,25 @@ struct ResumedRequestTests {
         #expect(written == [true, nil])
     }
 
+    @Test("A cancelled bill has the sum of the server's reply, not that of the last event")
+    func cancelledBill() async throws {
+        let before = Places(
+            kind: Places.split,
+            places: 5,
+            paid: 1,
+            held: 0,
+            paidCents: WireInteger(100)
+        )
+        let bill = try record(cents: 500, places: before)
+        let bench = try Bench([.request(bill)])
+        bench.server.sessionStatus = "cancelled"
+        bench.server.sessionMembers =
+            #""kind":"split","places":5,"places_paid":2,"places_held":0,"paid_cents":200,"#
+        let view = try await bench.requests.cancel(bill.sid)
+        #expect(view.state == .cancelled)
+        #expect(view.places?.paid == 2 && view.places?.paidCents.value == 200)
+    }
+
     @Test("A reply with another session, amount or currency does not make a request paid")
     func otherSession() async throws {
         let folder = try TemporaryFolder()
@@ -199,13 +218,16 @@ struct ResumedRequestTests {
     private func record(
         _ id: String = "s-1",
         _ eid: EID = EID(literal: "a1b2c3d4e5"),
-        of server: String = "http://127.0.0.1:1"
+        of server: String = "http://127.0.0.1:1",
+        cents: Int64 = 100,
+        places: Places? = nil
     ) throws -> RequestRecord {
         RequestRecord(
             sid: try #require(SessionID(rawValue: id)),
             eid: eid,
             server: server,
-            amountCents: 100,
+            amountCents: cents,
+            places: places,
             currency: .usd,
             memo: nil,
             createdAt: .now,

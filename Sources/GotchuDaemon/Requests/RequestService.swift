@@ -234,13 +234,15 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         let before = try view(of: id)
         if before.state.isFinal { return before }
         let answer = await client.cancel(id)
-        if case .success = answer {
+        if case .success(let session) = answer {
+            // A share may have been paid since the last event: the reply has the sum.
+            await apply(session, to: id)
             await changeState(of: id, to: .cancelled)
         } else if case .success(let session) = await client.session(id) {
             // The request may have been paid at the same time. The server's state decides.
             await apply(session, to: id)
         }
-        if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
+        if try !view(of: id).state.isFinal { _ = try answer.getOrThrow(tokens) }
         // The server's event may have reported the end first. The request is off the air in any
         // case.
         await takeOffAir(id)

@@ -55,6 +55,7 @@ final class ScriptedServer: HTTPTransport {
         /// The answers to sends, refunds, withdrawals and contest entries, by key.
         var decided: [String: (status: Int, body: String)] = [:]
         var sessionStatus = "advertising"
+        var sessionMembers = ""
         var refreshes = 0
     }
 
@@ -88,6 +89,12 @@ final class ScriptedServer: HTTPTransport {
     var sessionStatus: String {
         get { state.withLock(\.sessionStatus) }
         set { state.withLock { $0.sessionStatus = newValue } }
+    }
+
+    /// Further members of the session, in JSON, each with a comma after it.
+    var sessionMembers: String {
+        get { state.withLock(\.sessionMembers) }
+        set { state.withLock { $0.sessionMembers = newValue } }
     }
 
     func execute(
@@ -209,7 +216,7 @@ final class ScriptedServer: HTTPTransport {
         case .unlock, .session:
             #"{"sid":"\#(sid)","status":"\#(state.sessionStatus.uppercased())","ok":true,"#
                 + #""amount_cents":500,"currency":"usd","exp_at":"2030-01-01T00:00:00Z","#
-                + #""version":1}"#
+                + #"\#(state.sessionMembers)"version":1}"#
         case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
         case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#
         case .send, .lookUp, .refund, .refresh, .withdraw, .join: "{}"
