@@ -68,9 +68,9 @@ struct DisplayCommand: SocketCommand {
         while true {
             do {
                 try await client.withDisplay { states in
-                    if isAbsent { output.message(EventFollower.backText) }
-                    isAbsent = false
                     while let reply = try await states.next() {
+                        if isAbsent { output.message(EventFollower.backText) }
+                        isAbsent = false
                         newest.state.withLock { $0 = (reply, .now) }
                         if !isDrawn(output) { try write(reply, after: last, output) }
                         last = reply

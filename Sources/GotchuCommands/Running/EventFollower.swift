@@ -39,12 +39,12 @@ struct EventFollower: Sendable {
             do {
                 let result: Result? = try await client.withEvents(sessions: needsPresences) {
                     events in
-                    if wasAbsent, wasConnected { output.message(Self.backText) }
-                    isKnownAbsent = false
-                    wasAbsent = false
-                    absenceChanged?(false)
-                    wasConnected = true
                     while let event = try await events.next() {
+                        if wasAbsent, wasConnected { output.message(Self.backText) }
+                        if wasAbsent { absenceChanged?(false) }
+                        isKnownAbsent = false
+                        wasAbsent = false
+                        wasConnected = true
                         if case .lagged = event, reconnectsAfterLag { return nil }
                         if let result = try await handle(event) { return result }
                     }
