@@ -86,11 +86,12 @@ struct WalletAddCommand: SocketCommand {
             }
             output.line("Added \(amount)" + (balance.map { " · balance \($0)" } ?? ""))
         case .failed, .canceled:
-            let reason = deposit.lastError.map { ": \($0.message.printable)" } ?? "."
+            // The provider's own text; may be empty.
+            let reason = deposit.lastError?.message.printable ?? ""
             throw CommandFailure.about(
                 deposit,
                 .negative(
-                    "Nothing was added\(reason)",
+                    "Nothing was added" + (reason.isEmpty ? "." : ": \(reason)"),
                     next: "gotchu-ctl wallet add \(amount.decimalText)"
                 )
             )
