@@ -49,11 +49,9 @@ struct ServerOptions: Sendable {
         funding = try settings.fundingOptions
         fundingUsers = try UserAllowlist(file: settings.funding.usersFile)
         stripe = try settings.stripeOptions
+        let contestUsers = try UserAllowlist(file: settings.contestUsersFile)
         contests =
             settings.hasContests
-            ? ContestOptions(
-                commissionBPS: settings.contestCommission,
-                users: try UserAllowlist(file: settings.contestUsersFile)
-            ) : nil
+            ? ContestOptions(commissionBPS: settings.contestCommission, users: contestUsers) : nil
     }
 }

@@ -98,4 +98,16 @@ struct StripeSettingsTests {
         #expect(failure?.exitCode == .configuration)
         #expect(failure?.fix?.contains("GOTCHU_SERVER_DEPOSIT_MINIMUM") == true)
     }
+
+    @Test(
+        "A list of users that cannot be read is refused, even if its feature is off",
+        arguments: ["funding_users_file", "contests_users_file"]
+    )
+    func missingUsers(setting: String) throws {
+        let flags = ["database": "sqlite:/x", setting: "/nowhere/users"]
+        let settings = try ServerSettings(flags: flags)
+        let failure = #expect(throws: ServerFailure.self) { try ServerOptions(settings) }
+        #expect(failure?.exitCode == .configuration)
+        #expect(failure?.message.contains("/nowhere/users cannot be read") == true)
+    }
 }
