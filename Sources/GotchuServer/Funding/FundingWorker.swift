@@ -18,6 +18,8 @@ struct FundingWorker: Service {
     static let lease: Duration = .seconds(180)
     /// The interval at which the list of events is read.
     static let listingInterval: Duration = .seconds(600)
+    /// The interval at which the records that wait for the operator are read again.
+    static let countingInterval: Duration = .seconds(10)
     /// The delay before Stripe is asked again for the key's account.
     static let bindingInterval: Duration = .seconds(10)
 
@@ -37,6 +39,7 @@ struct FundingWorker: Service {
             await withDiscardingTaskGroup { group in
                 group.addTask { await claim() }
                 group.addTask { await listEvents() }
+                group.addTask { await countWaiting() }
                 group.addTask {
                     await withDiscardingTaskGroup { group in
                         for await _ in refreshQueue.signals {
@@ -170,7 +173,6 @@ struct FundingWorker: Service {
         )
         while !Task.isCancelled {
             do {
-                try await refresher.countWaiting()
                 try await poller.read()
                 failures.recordSuccess()
             } catch {
@@ -178,6 +180,17 @@ struct FundingWorker: Service {
             }
             // Polls: nothing announces events whose webhook was lost.
             try? await Task.sleep(for: Self.listingInterval)
+        }
+    }
+
+    // MARK: The metrics
+
+    private func countWaiting() async {
+        while !Task.isCancelled {
+            // Polls: the operator's commands and other servers write to the database only.
+            try? await Task.sleep(for: Self.countingInterval)
+            // After a failure the metrics keep what this server has last seen.
+            try? await refresher.countWaiting()
         }
     }
 }

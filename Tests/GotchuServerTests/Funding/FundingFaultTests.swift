@@ -147,6 +147,8 @@ struct FundingFaultTests {
             let id = try #require(stopped.split(separator: "/").last.map(String.init))
             let ordered = try await rig.run("payouts", "return", id)
             #expect(ordered.code == 0 && ordered.text.contains("is stopped"), "\(ordered.text)")
+            // The command writes to the database only; the server reads the record again.
+            try await waitForCount(0)
             let failed = try await wire.get(stopped, token: other)
             #expect(failed.string("status") == "failed")
             #expect(failed.string("reason") == "stopped_by_operator")
