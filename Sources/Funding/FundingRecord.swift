@@ -169,6 +169,9 @@ package struct CallAttempts: Codable, Equatable, Sendable {
 
     init() {}
 
+    /// A Boolean that is true if a call was made with the current key, as far as is known.
+    var isKeyUsed: Bool { since != nil }
+
     /// Records that the call is about to be made, or that its object is about to be searched for.
     /// Once a list did not contain the object, the search continues until the object is found or
     /// certainly missing. Another call in between might be executed late, and the second list would

@@ -134,8 +134,13 @@ extension Funding {
                 )
             }
         case .absent:
-            if payee.body.account == nil, decision.subject.confirmAbsence(at: now) {
+            // With an unused key, only an account that the ledger has lost could exist. It would be
+            // an old one, which no list misses. A person waits for the new one.
+            if payee.body.account == nil,
+                !payee.body.attempts.isKeyUsed || decision.subject.confirmAbsence(at: now)
+            {
                 decision.subject.retryWithNewKey(at: now)
+                decision = planRefresh(of: decision.subject, at: now)
             }
         case .deposit, .transfer, .payout: break
         }

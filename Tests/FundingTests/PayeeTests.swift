@@ -137,4 +137,35 @@ struct PayeeTests {
         _ = try rig.submit(Observe(id, .refused(gone), of: .openAccount(order))).get()
         #expect(try payee().body.disabledReason == nil)
     }
+
+    @Test("A set-up long after the renewal searches once, and then opens another account at once")
+    func renewedLongAgo() throws {
+        var rig = FundingBooks()
+        let user = try rig.user("payee")
+        try rig.onboard(user)
+        let id = Payee.id(of: user)
+        let gone = ProviderRefusal(.other, code: "account_invalid", message: "")
+        _ = try rig.submit(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
+        #expect(try rig.submit(RenewPayee(user)).get())
+        rig.pass(Pace.keyLife)
+        _ = try rig.submit(PutPayee(user)).get()
+        let search = try rig.submit(Wake(id)).get()
+        guard case .findAccount = search,
+            case .openAccount(let order) = try rig.submit(Observe(id, .absent, of: search)).get()
+        else {
+            Issue.record("no account is opened at once")
+            return
+        }
+        // The outcome of this call is not known, so a list proves nothing until the second one.
+        let retry = try rig.submit(Observe(id, .absent, of: .openAccount(order))).get()
+        #expect(retry == nil)
+        rig.pass(Pace.listing)
+        let second = Observe(id, .absent, of: .findAccount(order))
+        guard case .openAccount = try rig.submit(second).get() else {
+            Issue.record("no account is opened after the second list")
+            return
+        }
+        _ = try rig.submit(Observe(id, Self.seen("acct_2", user: user))).get()
+        #expect(rig.complaint == nil)
+    }
 }
