@@ -111,6 +111,10 @@ struct LiveTests {
         let impossible = try await GotchuCtl.run(wait, socket: system.kiosk)
         #expect(impossible.code == 1)
         #expect(impossible.err.contains("The request is cancelled."))
+        let history = try await GotchuCtl.run(["history"], socket: system.kiosk)
+        #expect(history.out.contains(" $3.00  expired "), "\(history.out)")
+        let line = history.out.split(separator: "\n").first { $0.contains(" $4.00  cancelled ") }
+        #expect(line?.hasSuffix("  \(left.eid)") == true, "\(history.out)")
 
         let memo = String(repeating: "m", count: 141)
         let long = try await GotchuCtl.run(["request", "5", "--memo", memo], socket: system.kiosk)

@@ -29,9 +29,11 @@ struct TipTests {
 
         for (socket, sign) in [(system.kiosk, "+"), (system.payer, "-")] {
             let history = try await GotchuCtl.run(["history"], socket: socket)
-            #expect(history.out.contains("\(sign)\(both)  paid"), "\(history.out)")
+            #expect(history.out.contains("\(sign)$6.00  paid"), "\(history.out)")
+            #expect(history.out.contains("with $1.00 tip"), "\(history.out)")
             let wallet = try await GotchuCtl.run(["wallet"], socket: socket)
-            #expect(wallet.out.contains("\(sign)\(both)"), "\(wallet.out)")
+            #expect(wallet.out.contains("\(sign)$6.00  "), "\(wallet.out)")
+            #expect(wallet.out.contains(" with $1.00 tip"), "\(wallet.out)")
         }
         let json = try await GotchuCtl.run(["history", "--json"], socket: system.payer).json()
         let payment = try #require((json["payments"] as? [[String: Any]])?.first)
@@ -39,6 +41,10 @@ struct TipTests {
         let id = try #require(payment["sid"] as? String)
         let back = try await GotchuCtl.run(["refund", id, "5.50", "--yes"], socket: system.kiosk)
         #expect(back.out.hasPrefix("Refunded $5.50 ($5.00 + $0.50 tip)"), "\(back.out)")
+        let list = try await GotchuCtl.run(["history"], socket: system.kiosk).out
+        let lines = list.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+        let eid = try #require(lines.last?.last, "\(list)")
+        #expect(list.contains("-$5.50  paid   of \(eid) with $0.50 tip"), "\(list)")
     }
 
     @Test("An invalid tip is refused with the reason, and nothing is paid")

@@ -13,7 +13,9 @@ struct HistoryCommand: SocketCommand {
               gotchu-ctl history
               gotchu-ctl history --json
 
-            A cashier sees requests, a spender payments and refunds.
+            A cashier sees requests, a spender payments and refunds. An amount has a sign once \
+            the money has moved. ID is a request's EID, which refund, cancel and wait accept, or \
+            a payment's id; --json also has the requests' full ids.
             """
     )
 
@@ -32,9 +34,10 @@ struct HistoryCommand: SocketCommand {
         guard !output.isJSON else {
             return try output.json(History(requests: requests, payments: payments))
         }
+        let eids = Dictionary((requests ?? []).map { ($0.id, $0.listedEID) }) { first, _ in first }
         let rows =
             (requests ?? []).map { ($0.createdAt, row(of: $0)) }
-            + (payments ?? []).map { ($0.createdAt, row(of: $0)) }
+            + (payments ?? []).map { ($0.createdAt, row(of: $0, eid: eids[$0.sid])) }
         guard !rows.isEmpty else {
             return output.message("There are no requests and no payments yet.")
         }
@@ -62,33 +65,45 @@ struct HistoryCommand: SocketCommand {
             }
         return [
             Table.Cell(request.createdAt.dateText, .dim), Table.Cell("request"),
-            Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, style),
+            Table.Cell("\(request.state == .paid ? "+" : "")\(request.amount.total)"),
+            Table.Cell(request.state.rawValue, style),
             Table.Cell(
-                [request.progress, request.memo?.shortened].compactMap(\.self)
-                    .joined(separator: " · ")
+                [request.amount.tipText, request.progress, request.memo?.shortened]
+                    .compactMap(\.self).joined(separator: " · ")
             ),
-            Table.Cell(request.id.description, .dim),
+            Table.Cell(request.listedEID.description, .dim),
         ]
     }
 
-    private func row(of payment: PaymentView) -> [Table.Cell] {
+    /// - Parameter eid: For a refund: the EID of its request, if that is listed.
+    private func row(of payment: PaymentView, eid: EID?) -> [Table.Cell] {
         let style: TextStyle? =
             switch payment.state {
             case .paid: .green
             case .declined: .red
             case .locking, .sending, .unknown: .yellow
             }
-        let whom = payment.kind == .refund ? "of \(payment.sid)" : "to \(payment.payee.quotedName)"
+        let whom =
+            payment.kind == .refund
+            ? "of \(eid?.description ?? payment.sid.description)"
+            : "to \(payment.payee.quotedName)"
         let what =
             switch payment.state {
             case .declined, .unknown: payment.detail
-            case .locking, .sending, .paid: whom
+            case .locking, .sending, .paid:
+                [whom, payment.amount.tipText].compactMap(\.self).joined(separator: " ")
             }
         return [
             Table.Cell(payment.createdAt.dateText, .dim),
             Table.Cell(payment.kind?.rawValue ?? "payment"),
-            Table.Cell("-\(payment.amount)"), Table.Cell(payment.state.rawValue, style),
-            Table.Cell(what.printable), Table.Cell(payment.id.printable, .dim),
+            Table.Cell("\(payment.state == .paid ? "-" : "")\(payment.amount.total)"),
+            Table.Cell(payment.state.rawValue, style), Table.Cell(what.printable),
+            Table.Cell(payment.id.printable, .dim),
         ]
     }
+}
+
+extension RequestView {
+    /// The EID under which the request is listed. It never changes.
+    fileprivate var listedEID: EID { firstEID ?? eid }
 }

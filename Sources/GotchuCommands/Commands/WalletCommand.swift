@@ -46,25 +46,28 @@ struct WalletShowCommand: SocketCommand {
             Table.Column(title: "WHAT", dropPriority: 1),
             Table.Column(title: "MEMO", minimumWidth: 8, dropPriority: 2),
         ])
-        table.rows = wallet.recent.map { entry in
-            [
-                Table.Cell(entry.createdAt.dateText, .dim), amount(of: entry, currency),
-                Table.Cell(what(entry.type)), Table.Cell(entry.memo?.shortened ?? ""),
-            ]
-        }
+        table.rows = wallet.recent.map { row(of: $0, currency) }
         table.lines(on: output.data).forEach { output.line($0) }
     }
 
-    private func amount(of entry: WalletEntry, _ currency: Currency) -> Table.Cell {
+    private func row(of entry: WalletEntry, _ currency: Currency) -> [Table.Cell] {
         let money = Money(
             minorUnits: entry.amountCents.value,
             currency: entry.currency ?? currency
         )
         let amount = TippedAmount(money, tip: entry.tipCents?.value, isIncluded: true)
-        switch entry.direction {
-        case .debit: return Table.Cell("-\(amount)")
-        case .credit: return Table.Cell("+\(amount)", .green)
-        }
+        let signed =
+            switch entry.direction {
+            case .debit: Table.Cell("-\(amount.total)")
+            case .credit: Table.Cell("+\(amount.total)", .green)
+            }
+        return [
+            Table.Cell(entry.createdAt.dateText, .dim), signed,
+            Table.Cell(
+                [what(entry.type), amount.tipText].compactMap(\.self).joined(separator: " ")
+            ),
+            Table.Cell(entry.memo?.shortened ?? ""),
+        ]
     }
 
     private func what(_ type: String) -> String {

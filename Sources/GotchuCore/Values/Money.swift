@@ -92,6 +92,11 @@ package struct TippedAmount: Hashable, Sendable {
     package var total: Money {
         Money(minorUnits: amount.minorUnits + tip, currency: amount.currency)
     }
+
+    /// The tip for a person who sees the total: `with $1.00 tip`; `nil` without a tip.
+    package var tipText: String? {
+        tip > 0 ? "with \(Money(minorUnits: tip, currency: amount.currency)) tip" : nil
+    }
 }
 
 extension TippedAmount: CustomStringConvertible {
