@@ -83,6 +83,9 @@ struct LiveTests {
         #expect(told["state"] as? String == "declined")
         #expect(told["code"] as? String == "INSUFFICIENT_WALLET_BALANCE")
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 1)
+        let less = try await GotchuCtl.run(["withdraw", "0.50", "--yes"], socket: system.payer)
+        #expect(less.code == 65, "\(less.err)")
+        #expect(less.next == "→ gotchu-ctl withdraw --help", "\(less.err)")
         let unknown = try await pay("0000000000", "--max", "1")
         #expect(unknown.code == 1)
         // The payer's balance is sufficient for this request. Only the distance prevents a payment.

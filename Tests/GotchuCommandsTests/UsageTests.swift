@@ -21,6 +21,10 @@ struct UsageTests {
             ["--socket", "/x", "demo"], ["contest", "create", "x"], ["contest", "score", "x"],
             ["contest", "board", "x", "--all", "--json"],
             ["contest", "create", "x", "--file", "y"], ["contest", "wait", "x", "--timeout", "0"],
+            ["request", "5", "--ttl", "0"], ["request", "5", "--ttl", "many"],
+            ["request", "5", "--split", "2", "--shares", "2,3"], ["request", "5", "--split", "1"],
+            ["request", "5", "--split", "2", "--allow-tip"], ["request", "5", "--all-or-nothing"],
+            ["contest", "list", "--limit", "0"], ["contest", "desk", Self.contest, "--ttl", "0"],
         ]
     )
     func usage(arguments: [String]) async throws {
@@ -68,12 +72,11 @@ struct UsageTests {
         "A command whose data has the wrong form exits with 65",
         arguments: [
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
-            ["request", "5", "--ttl", "0"], ["pay", "nothexnoth", "--yes", "--max", "1"],
+            ["request", "5", "--shares", "2,2"], ["pay", "nothexnoth", "--yes", "--max", "1"],
             ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
             ["demo", "--amount", "100.01"], ["refund", "s-1", "1.234", "--yes"],
             ["refund", "a b", "--yes"], ["contest", "show", "x"],
-            ["contest", "list", "--limit", "0"], ["contest", "score", Self.contest, "7"],
-            ["contest", "desk", Self.contest, "--ttl", "0"],
+            ["contest", "score", Self.contest, "7"],
             [
                 "contest", "create", "x", "--template", Self.contest, "--fee", "1.234", "--locks",
                 "+1h",
@@ -88,15 +91,15 @@ struct UsageTests {
     }
 
     @Test(
-        "A request with too large an amount or too long a lifetime exits with 65 and has the limits"
+        "Too large an amount exits with 65, too long a lifetime with 64, and both have the limits"
     )
     func tooMuch() async throws {
-        for (arguments, limits) in [
-            (["request", "1000000.01"], "between $0.01 and $1,000,000.00."),
-            (["request", "5", "--ttl", "301"], "--ttl is 1 to 300 seconds."),
-        ] {
+        for (arguments, code, limits) in [
+            (["request", "1000000.01"], 65, "between $0.01 and $1,000,000.00."),
+            (["request", "5", "--ttl", "301"], 64, "--ttl is 1 to 300 seconds."),
+        ] as [([String], Int32, String)] {
             let run = try await GotchuCtl.run(arguments)
-            #expect(run.code == 65 && run.out.isEmpty, "\(run.err)")
+            #expect(run.code == code && run.out.isEmpty, "\(run.err)")
             #expect(run.err.contains(limits), "\(run.err)")
         }
     }

@@ -67,7 +67,7 @@ struct RequestCommand: SocketCommand {
         let terms = try sharing(money)
         let longest = terms == nil ? 300 : 3_600
         guard ttl.map((1...longest).contains) ?? true else {
-            throw CommandFailure.badData(
+            throw CommandFailure.usage(
                 "--ttl is 1 to \(longest) seconds.",
                 next: next + " --ttl \(longest)"
             )
@@ -87,7 +87,7 @@ struct RequestCommand: SocketCommand {
         let next = "gotchu-ctl request 50.00 --split 5"
         guard split != nil || shares != nil else {
             guard !isAllOrNothing else {
-                throw CommandFailure.badData(
+                throw CommandFailure.usage(
                     "--all-or-nothing needs --split or --shares.",
                     next: next + " --all-or-nothing"
                 )
@@ -95,14 +95,14 @@ struct RequestCommand: SocketCommand {
             return nil
         }
         guard split == nil || shares == nil else {
-            throw CommandFailure.badData("Name either --split or --shares, not both.", next: next)
+            throw CommandFailure.usage("Name either --split or --shares, not both.", next: next)
         }
         guard !allowsTip else {
-            throw CommandFailure.badData("A shared bill allows no tip.", next: next)
+            throw CommandFailure.usage("A shared bill allows no tip.", next: next)
         }
         let own = try shares.map { try Self.amounts($0, in: currency) }
         guard (2...50).contains(own?.count ?? split ?? 0) else {
-            throw CommandFailure.badData("2 to 50 payers can share a bill.", next: next)
+            throw CommandFailure.usage("2 to 50 payers can share a bill.", next: next)
         }
         let sum = own?.map(\.minorUnits).reduce(0, +) ?? amount.minorUnits
         guard sum == amount.minorUnits else {

@@ -84,7 +84,7 @@ struct ContestListCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         guard (1...100).contains(limit) else {
-            throw CommandFailure.badData(
+            throw CommandFailure.usage(
                 "--limit is 1 to 100.",
                 next: "gotchu-ctl contest list --limit 100"
             )
@@ -223,7 +223,7 @@ struct ContestBoardCommand: ContestVerb {
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         guard (1...ContestAccess.boardPage).contains(limit) else {
-            throw CommandFailure.badData(
+            throw CommandFailure.usage(
                 "--limit is 1 to \(ContestAccess.boardPage).",
                 next: access.command("board", "--all")
             )

@@ -119,7 +119,7 @@ struct ContestCreateCommand: SocketCommand {
         guard bytes.count <= Self.fileLimit else {
             throw CommandFailure.badData(
                 "\(file.name) has more than 64 KiB.",
-                next: "gotchu-ctl contest create --help"
+                next: Self.help
             )
         }
         return bytes
@@ -131,7 +131,10 @@ struct ContestCreateCommand: SocketCommand {
             throw CommandFailure.bug("options were not validated")
         }
         guard let id = WireUUID(template.lowercased()) else {
-            throw Self.badData("'\(template.shortened)' is not a template's id.")
+            throw CommandFailure.badData(
+                "'\(template.shortened)' is not a template's id.",
+                next: Self.help
+            )
         }
         var members: [String: JSONValue] = [
             "template_id": .string(id.description), "title": .string(title),
@@ -149,7 +152,10 @@ struct ContestCreateCommand: SocketCommand {
         if let rake {
             // A percentage has at most two decimals, like an amount.
             guard let share = Money(rake)?.minorUnits, (0...2_000).contains(share) else {
-                throw Self.badData("--rake is 0 to 20 percent, with two decimals at most.")
+                throw CommandFailure.usage(
+                    "--rake is 0 to 20 percent, with two decimals at most.",
+                    next: Self.help
+                )
             }
             members["rake_bps"] = .integer(share)
         }
@@ -162,8 +168,4 @@ struct ContestCreateCommand: SocketCommand {
     }
 
     private static let help = "gotchu-ctl contest create --help"
-
-    private static func badData(_ sentence: String) -> CommandFailure {
-        .badData(sentence, next: help)
-    }
 }

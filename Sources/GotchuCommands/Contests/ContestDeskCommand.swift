@@ -28,7 +28,7 @@ struct ContestDeskCommand: ContestVerb {
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         guard (1...43_200).contains(ttl) else {
-            throw CommandFailure.badData(
+            throw CommandFailure.usage(
                 "--ttl is 1 to 43200 seconds.",
                 next: access.command("desk", "--ttl 43200")
             )

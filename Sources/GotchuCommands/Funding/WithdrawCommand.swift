@@ -69,13 +69,7 @@ struct WithdrawCommand: SocketCommand {
             guard let withdrawal = view.withdrawal else { return output.line(view.detail) }
             output.line(withdrawal.sentence)
         case .declined:
-            let isForbidden = view.code == ErrorCode.forbidden.rawValue
-            throw CommandFailure.about(
-                view,
-                isForbidden
-                    ? .forbidden(view.detail.printable, next: DeviceAdvice.withdraw)
-                    : .negative(view.detail.printable, next: fix(view.code))
-            )
+            throw CommandFailure.about(view, refusal(view))
         case .sending, .unknown:
             throw CommandFailure.about(
                 view,
@@ -84,12 +78,17 @@ struct WithdrawCommand: SocketCommand {
         }
     }
 
-    private func fix(_ code: String?) -> String {
+    private func refusal(_ view: WithdrawalView) -> CommandFailure {
+        let sentence = view.detail.printable
+        let code = view.code.flatMap(ErrorCode.init(rawValue:))
+        switch code {
+        case .forbidden?: return .forbidden(sentence, next: DeviceAdvice.withdraw)
+        case .validationError?: return .badData(sentence, next: invocation.helpCommand)
         // `payouts` shows how much is still too recent to be withdrawn; `wallet` does not.
-        guard let code = code.flatMap(ErrorCode.init(rawValue:)),
-            code != .insufficientWalletBalance
-        else { return "gotchu-ctl payouts" }
-        return code.defaultFix
+        case .insufficientWalletBalance?, nil:
+            return .negative(sentence, next: "gotchu-ctl payouts")
+        case let code?: return .negative(sentence, next: code.defaultFix)
+        }
     }
 }
 

@@ -5,9 +5,9 @@ import LocalAPI
 enum CommandFailure: Error {
     /// The daemon could not be reached, or refused the call.
     case client(LocalClientFailure)
-    /// The options contradict each other.
+    /// The options contradict each other, or the value of one is not allowed.
     case usage(String, next: String)
-    /// An amount, an id or a file has the wrong format.
+    /// An amount, an id, a text or a file has the wrong format, or is not accepted.
     case badData(String, next: String)
     /// A valid answer other than the desired one.
     case negative(String, next: String)

@@ -6,8 +6,8 @@ extension ExitStatus {
         switch self {
         case .done: "done, or ready"
         case .negative: "a valid negative answer: declined, expired, not ready, nothing heard"
-        case .usage: "the command line was not understood"
-        case .badData: "an amount, an id or a file has the wrong form"
+        case .usage: "the command line is wrong: a command, options, or a number, time or word"
+        case .badData: "an amount, an id, a text or a file has the wrong form, or is not accepted"
         case .unavailable: "gotchud is not running, or stopped while it was asked"
         case .bug: "a bug in gotchu"
         case .inputOutput: "a disk, a file or the Bluetooth radio failed"
