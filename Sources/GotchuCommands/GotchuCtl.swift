@@ -80,16 +80,40 @@ package struct GotchuCtl: AsyncParsableCommand {
     /// The error for an unknown command; `nil` if the command exists. It states the word and a
     /// similar command, which the parser's error does not.
     private static func unknownCommand(_ arguments: ArraySlice<String>) -> ValidationError? {
-        var words = arguments
-        while let option = words.first, option.hasPrefix("-") {
-            words = words.dropFirst(option == "--socket" ? 2 : 1)
-        }
         let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard let word = words.first, !(names + ["help"]).contains(word) else { return nil }
+        guard let word = withoutOptions(arguments).first, !(names + ["help"]).contains(word) else {
+            return nil
+        }
         let nearest = names.min { $0.distance(to: word) < $1.distance(to: word) }
         var hint = ""
         if let nearest, nearest.distance(to: word) <= 2 { hint = " Did you mean '\(nearest)'?" }
         return ValidationError("There is no command '\(word.shortened)'.\(hint)")
+    }
+
+    /// The command or subcommand that the arguments name; `nil` if they name none.
+    private static func namedCommand(
+        _ arguments: ArraySlice<String>
+    ) -> (any ParsableCommand.Type)? {
+        var words = withoutOptions(arguments)
+        var named: (any ParsableCommand.Type)?
+        var commands = configuration.subcommands
+        while let word = words.first,
+            let next = commands.first(where: { $0.configuration.commandName == word })
+        {
+            named = next
+            commands = next.configuration.subcommands
+            words = withoutOptions(words.dropFirst())
+        }
+        return named
+    }
+
+    /// The arguments without the common options before the first word.
+    private static func withoutOptions(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
+        var words = arguments
+        while let option = words.first, option.hasPrefix("-") {
+            words = words.dropFirst(option == "--socket" ? 2 : 1)
+        }
+        return words
     }
 
     /// The name of a command, preceded by its parent's name.
@@ -106,7 +130,8 @@ package struct GotchuCtl: AsyncParsableCommand {
         guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
             return
         }
-        let invocation = Invocation(socketPath: "", arguments: [], command: nil)
+        let command = namedCommand(CommandLine.arguments.dropFirst()).flatMap { name(of: $0) }
+        let invocation = Invocation(socketPath: "", arguments: [], command: command)
         let failure = CommandFailure.usage(message(for: error), next: invocation.helpCommand)
         Output(isJSON: true).reportAsJSON(Diagnosis(failure, invocation: invocation))
     }

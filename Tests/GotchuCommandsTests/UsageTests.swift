@@ -55,6 +55,20 @@ struct UsageTests {
         #expect(option.code == 64 && option.err.contains("Did you mean '--json'?"))
     }
 
+    @Test(
+        "A wrong command line is reported in JSON with the help of the command that it names",
+        arguments: [
+            (["request"], "request "), (["--socket", "/x", "contest", "score"], "contest score "),
+            (["wallet", "add"], "wallet add "), (["earnings", "--from", "x"], "earnings "),
+            (["contest", "frobnicate"], "contest "), (["frobnicate"], ""),
+        ]
+    )
+    func helpOfCommand(arguments: [String], command: String) async throws {
+        let run = try await GotchuCtl.run(["--json"] + arguments)
+        let error = try #require(try run.json()["error"] as? [String: Any])
+        #expect(error["fix"] as? String == "gotchu-ctl \(command)--help")
+    }
+
     @Test("A currency may be written in capitals")
     func currency() async throws {
         let run = try await GotchuCtl.run(["request", "5", "--currency", "USD"])
@@ -152,5 +166,8 @@ struct UsageTests {
             #expect(run.out.contains("  \(code)  "), "\(code)")
         }
         #expect(try await GotchuCtl.run(["--version"]).out == "0.1.0\n")
+        let list = try await GotchuCtl.run(["exit-codes", "--json"]).json()["exit_codes"]
+        let usage = (list as? [[String: Any]])?.first { $0["code"] as? Int == 64 }
+        #expect((usage?["meaning"] as? String)?.hasPrefix("the command line") == true)
     }
 }

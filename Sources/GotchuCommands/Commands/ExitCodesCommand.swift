@@ -10,8 +10,19 @@ struct ExitCodesCommand: ParsableCommand {
         discussion: "EXIT CODES:\n" + table
     )
 
-    func run() {
-        Output(isJSON: false).raw(Self.table + "\n")
+    /// An exit status in JSON.
+    private struct Entry: Encodable {
+        let code: Int32
+        let meaning: String
+    }
+
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let output = Output(isJSON: options.json)
+        guard output.isJSON else { return output.raw(Self.table + "\n") }
+        let entries = ExitStatus.allCases.map { Entry(code: $0.rawValue, meaning: $0.meaning) }
+        try output.json(["exit_codes": entries])
     }
 
     private static let table = ExitStatus.allCases.map { status in
