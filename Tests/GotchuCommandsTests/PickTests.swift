@@ -140,6 +140,22 @@ struct PickTests {
         #expect(list.sorted.isEmpty)
     }
 
+    @Test("The question before a payment names the share of a bill or the entry to a contest")
+    func purpose() throws {
+        var session = try #require(presence(1, .tap).session)
+        session.memo = "Dinner"
+        #expect(session.purpose == " for “Dinner”")
+        func places(_ kind: String) -> Places {
+            Places(kind: kind, places: 3, paid: 1, held: 0, paidCents: WireInteger(500))
+        }
+        session.places = places(Places.split)
+        #expect(session.purpose == " for “Dinner”, one of 3 shares of a bill (1 paid)")
+        session.places = places(Places.entry)
+        #expect(session.purpose == " for “Dinner”, which enters you in the contest")
+        session.places = places("raffle")
+        #expect(session.purpose == " for “Dinner”")
+    }
+
     @Test("Every problem code has a failing exit status and a gotchu-ctl command as its fix")
     func exitCodes() {
         for code in ErrorCode.allCases {

@@ -197,11 +197,14 @@ struct PayCommand: SocketCommand {
         _ total: TippedAmount,
         _ output: Output
     ) throws {
-        let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
         let amount = output.messages.paint(total.description, .bold)
         let payee = output.messages.paint(session.payee.quotedName, .bold)
-        if yes { return output.message("Paying \(amount) to \(payee)\(memo)") }
-        guard Question(output: output).ask("Pay \(amount) to \(payee)\(memo)?") else {
+        let what = "\(amount) to \(payee)\(session.purpose)"
+        if yes { return output.message("Paying \(what)") }
+        if session.allowsTip == true, total.tip == 0 {
+            output.message("No tip is included; --tip AMOUNT adds one.")
+        }
+        guard Question(output: output).ask("Pay \(what)?") else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }
     }

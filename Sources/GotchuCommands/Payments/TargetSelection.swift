@@ -77,8 +77,8 @@ final class TargetSelection: Sendable {
         output.message("It is not certain which request is meant:")
         for (number, presence) in zip(1..., several) {
             guard let session = presence.session else { continue }
-            let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
-            output.message("  \(number)  \(session.amount) to \(session.payee.quotedName)\(memo)")
+            let payee = session.payee.quotedName
+            output.message("  \(number)  \(session.amount) to \(payee)\(session.purpose)")
         }
         guard let number = question.choose("Which one?", of: several.count) else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
@@ -92,5 +92,22 @@ final class TargetSelection: Sendable {
                 + "it.",
             next: "gotchu-ctl scan"
         )
+    }
+}
+
+extension ResolvedSession {
+    /// The memo and the kind of payment, to follow amount and payee:
+    /// ` for “Dinner”, one of 3 shares of a bill (1 paid)`. The server does not tell payers the
+    /// bill's total.
+    var purpose: String {
+        let memo = self.memo.map { " for \($0.quotedName)" } ?? ""
+        guard let places else { return memo }
+        switch places.kind {
+        case Places.split:
+            return "\(memo), one of \(places.places) shares of a bill (\(places.paid) paid)"
+        case Places.entry: return "\(memo), which enters you in the contest"
+        // A kind of a newer server.
+        default: return memo
+        }
     }
 }
