@@ -105,11 +105,17 @@ struct ChoiceTests {
         let refund = "exec \(GotchuCtl.path) refund \(request.eid) --socket \(system.kiosk)"
         let no = try TerminalSession(refund)
         #expect(try await no.answer("n\n") == 1)
-        let question = /Refund all that is left of \$5\.00 for “Tea”, [0-9]+:[0-9:]+\?/
+        let question = /Refund \$5\.00, all that is left, of \$5\.00 for “Tea”, [0-9]+:[0-9:]+\?/
         #expect(no.program.text.contains(question), "\(no.program.text)")
         #expect(no.program.text.contains("Nothing was refunded."))
+        let part = "exec \(GotchuCtl.path) refund \(request.eid) 2 --socket \(system.kiosk)"
+        let some = try TerminalSession(part)
+        #expect(try await some.answer("y\n") == 0, "\(some.program.text)")
+        let of = "Refund $2.00 of the $5.00 that is left of $5.00 for “Tea”, "
+        #expect(some.program.text.contains(of), "\(some.program.text)")
         let yes = try TerminalSession(refund)
         #expect(try await yes.answer("y\n") == 0, "\(yes.program.text)")
+        #expect(yes.program.text.contains("Refund $3.00, all that is left, of $5.00 for "))
     }
 
     @Test("A request is found by its printed EID even after the EID has changed")

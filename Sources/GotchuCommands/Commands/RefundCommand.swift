@@ -70,7 +70,12 @@ struct RefundCommand: SocketCommand {
                 $0.matches(id)
             }
         }
-        if !yes { try confirm(money, of: request, question) }
+        if !yes {
+            // Other tills refund too: only the server knows what is left.
+            var fresh: RequestView?
+            if let request { fresh = try? await client.refreshRequest(request.id) }
+            try confirm(money, of: fresh ?? request, left: fresh?.left, question)
+        }
         let agreed = ContinuousClock.now
         let new = NewRefund(
             sid: request?.id ?? given,
@@ -122,16 +127,34 @@ struct RefundCommand: SocketCommand {
     private func confirm(
         _ money: Money?,
         of request: RequestView?,
+        left: Money?,
         _ question: Question
     ) throws {
         let paid = request.map { request in
             let memo = request.memo.map { " for \($0.quotedName)" } ?? ""
             return "\(request.amount)\(memo), \(request.createdAt.clockText)"
         }
-        let what = money?.description ?? "all that is left"
-        let from = paid.map { " of \($0)" } ?? ""
-        guard question.ask("Refund \(question.output.messages.paint(what, .bold))\(from)?") else {
+        let terminal = question.output.messages
+        let what =
+            if let money {
+                terminal.paint(money.description, .bold)
+                    + (left.map { " of the \($0) that is left" } ?? "")
+            } else if let left {
+                terminal.paint(left.description, .bold) + ", all that is left,"
+            } else {
+                "all that is left"
+            }
+        guard question.ask("Refund \(what) of \(paid ?? id.printable)?") else {
             throw CommandFailure.negative("Nothing was refunded.", next: "gotchu-ctl history")
         }
+    }
+}
+
+extension RequestView {
+    /// The part of the payment that was not refunded; `nil` if nobody has paid.
+    fileprivate var left: Money? {
+        guard state == .paid else { return nil }
+        let rest = amount.total.minorUnits - (refundedCents ?? 0)
+        return Money(minorUnits: rest, currency: currency)
     }
 }

@@ -67,6 +67,11 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/requests/\(id)")
     }
 
+    /// Reads from the payment server how much of a paid request was refunded. Returns the request.
+    package func refreshRequest(_ id: SessionID) async throws -> RequestView {
+        try await call(.POST, "/v1/requests/\(id)/refresh", limit: Self.serverBoundLimit)
+    }
+
     /// Cancels a request that nobody has paid yet. Returns it in its new state.
     package func cancelRequest(_ id: SessionID) async throws -> RequestView {
         try await call(.DELETE, "/v1/requests/\(id)", limit: Self.serverBoundLimit)
