@@ -150,6 +150,13 @@ struct ContestObjectCommand: ContestVerb {
     var text: String
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
+        guard try await access.detail().document.objected != true else {
+            throw CommandFailure.negative(
+                "You have objected to this result already, and the organiser sees it. There is one "
+                    + "objection to each result.",
+                next: access.command("show")
+            )
+        }
         let body = ["text": JSONValue.string(text)]
         guard let detail = try await access.act("objections", output, body) else { return }
         output.line("The organiser of \(detail.title) sees your objection.")
