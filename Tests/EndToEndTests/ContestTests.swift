@@ -188,6 +188,22 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
+    @Test("An entrant objects once to a result; a second objection is refused with the reason")
+    func objection() async throws {
+        let shop = try await Shop(more: ["--contests"])
+        let all = try await people(shop, "ann", "bob")
+        let (ann, bob) = (all[0], all[1])
+        let id = try await create(ann, fee: "5")
+        _ = try await contest(ann, "publish", id)
+        _ = try await contest(bob, "join", id, "--yes")
+        _ = try await contest(ann, "lock", id)
+        _ = try await contest(ann, "score", id, "1=42")
+        _ = try await contest(ann, "complete", id)
+        #expect(try await contest(bob, "object", id, "No").contains("sees your objection"))
+        let again = try await contest(bob, "object", id, "No", failing: 1)
+        #expect(again.contains("You have objected to this result already"), "\(again)")
+    }
+
     @Test("An invitation to a private contest works until another invitation replaces it")
     func invited() async throws {
         let shop = try await Shop(more: ["--contests"])
