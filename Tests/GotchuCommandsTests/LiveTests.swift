@@ -123,6 +123,11 @@ struct LiveTests {
         let long = try await GotchuCtl.run(["request", "5", "--memo", memo], socket: system.kiosk)
         #expect(long.code == 65, "\(long.err)")
         #expect(long.next == "→ gotchu-ctl request --help")
+        let euro = ["request", "5", "--currency", "eur"]
+        let other = try await GotchuCtl.run(euro, socket: system.kiosk)
+        #expect(other.code == 65, "\(other.err)")
+        #expect(other.err.contains("You have no wallet in this currency. No money has moved."))
+        #expect(other.next == "→ Use the currency of your wallet: gotchu-ctl wallet")
     }
 
     @Test(
