@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
     )
     var contestCommissionBps: String?
 
-    @Option(help: "The log level: debug, info, notice, warning or error.")
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
 
     /// The option values by setting key.

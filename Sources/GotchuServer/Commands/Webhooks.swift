@@ -164,6 +164,8 @@ struct PendingWebhooks: AsyncParsableCommand {
         discussion: """
             Example:
               gotchu-server webhooks pending --database sqlite:shop.db
+
+            \(WebhookListing.columns)
             """
     )
 
@@ -180,6 +182,8 @@ struct DeadWebhooks: AsyncParsableCommand {
         discussion: """
             Example:
               gotchu-server webhooks dead --database sqlite:shop.db
+
+            \(WebhookListing.columns)
             """
     )
 
@@ -191,6 +195,12 @@ struct DeadWebhooks: AsyncParsableCommand {
 /// The arguments and output of `webhooks pending` and `webhooks dead`. Each lists a part of the
 /// outbox.
 struct WebhookListing: ParsableArguments {
+    /// The help's sentence about the columns.
+    static let columns = """
+        Columns, with tabs between them: event, kind, session or contest, endpoint, tries, time of \
+        the next try (no meaning for a dead delivery), last error.
+        """
+
     @Option(help: "The largest number of lines.")
     var limit = 100
 
@@ -209,7 +219,7 @@ struct WebhookListing: ParsableArguments {
 }
 
 extension WebhookBacklogEntry {
-    /// The output line: event, kind, session, endpoint, attempts, next attempt, last error.
+    /// The output line, with the columns of `WebhookListing.columns`.
     fileprivate var line: String {
         [
             id.event, kind, record, id.endpoint, attempts == 1 ? "1 try" : "\(attempts) tries",
