@@ -116,7 +116,7 @@ struct ResumedRequestTests {
         )
         let bill = try record(cents: 500, places: before)
         let bench = try Bench([.request(bill)])
-        bench.server.sessionStatus = "cancelled"
+        bench.server.sessionStatus = "cancel"
         bench.server.sessionMembers =
             #""kind":"split","places":5,"places_paid":2,"places_held":0,"paid_cents":200,"#
         let view = try await bench.requests.cancel(bill.sid)

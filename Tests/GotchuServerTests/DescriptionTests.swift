@@ -4,6 +4,7 @@ import Hummingbird
 import Ledger
 import LedgerStore
 import Logging
+import NIOCore
 import TestSupport
 import Testing
 
@@ -160,7 +161,8 @@ struct DescriptionTests {
         #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
         #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
         // The validator refuses a correct reply if the description has an error.
-        let wrongYAML = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
+        let wrongYAML = String(buffer: OpenAPI.document)
+            .replacing("required: [status]", with: "required: [mood]")
         let wrongContract = try await Contract(yaml: wrongYAML)
         #expect(
             !wrongContract.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty

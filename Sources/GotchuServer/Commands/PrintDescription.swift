@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NIOCore
 internal import ServiceProcess
 
 /// `gotchu-server openapi`.
@@ -14,6 +15,6 @@ struct PrintDescription: AsyncParsableCommand {
 
     func run() async throws {
         // The console adds a line break, so the one at the document's end is removed.
-        Console.output(String(OpenAPI.document.dropLast()))
+        Console.output(String(String(buffer: OpenAPI.document).dropLast()))
     }
 }

@@ -6,12 +6,7 @@ extension Refusal {
     /// The problem on the wire. A remembered refusal is rendered again for each replay and must
     /// have the same bytes. The sentences are therefore constant.
     var problem: Problem {
-        var problem = Problem(
-            reason.code,
-            detail: reason.sentence,
-            fix: reason.fix,
-            retryable: reason.isRetryable
-        )
+        var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
         problem.requiredCents = required
         problem.availableCents = available
         return problem
@@ -92,7 +87,7 @@ extension Refusal.Reason {
         case .insufficientBalance: "The wallet does not hold enough."
         case .keyReused: "The idempotency key was used for another payment or refund."
         case .tooManyLiveSessions: "Too many sessions of this payee are open."
-        case .noWalletInCurrency: "You have no wallet in this currency. No money has moved."
+        case .noWalletInCurrency: "You have no wallet in this currency: use your wallet's currency."
         case .balanceTooLarge: "The payee's wallet cannot hold that much."
         case .noFreeEID: "No free EID was found."
         case .sessionNotPaid: "The session was not paid, so nothing can be refunded."
@@ -135,11 +130,6 @@ extension Refusal.Reason {
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
-    }
-
-    /// The action that helps, if neither the code nor the sentence says it.
-    fileprivate var fix: String? {
-        self == .noWalletInCurrency ? "Use the currency of your wallet: gotchu-ctl wallet" : nil
     }
 
     /// The sentence of a reason that is a limit.

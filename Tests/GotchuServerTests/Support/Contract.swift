@@ -1,5 +1,6 @@
 import Foundation
 import GotchuCore
+import NIOCore
 import TestSupport
 import Testing
 
@@ -14,7 +15,9 @@ struct Contract: Sendable {
     private let document: JSON
 
     /// Returns the description that the server serves, without the contest API.
-    static func served() async throws -> Contract { try await Contract(yaml: OpenAPI.document) }
+    static func served() async throws -> Contract {
+        try await Contract(yaml: String(buffer: OpenAPI.document))
+    }
 
     /// Reads a description with PyYAML.
     init(yaml: String) async throws {

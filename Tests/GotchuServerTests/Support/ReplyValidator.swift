@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 @testable import GotchuServer
@@ -26,7 +27,7 @@ actor ReplyValidator {
         get async throws {
             if let loadingContests { return try await loadingContests.value }
             // SAFETY: this actor owns the task, awaits it below, and lives as long as the tests.
-            let task = Task { try await Contract(yaml: OpenAPI.contests) }
+            let task = Task { try await Contract(yaml: String(buffer: OpenAPI.contests)) }
             loadingContests = task
             return try await task.value
         }
