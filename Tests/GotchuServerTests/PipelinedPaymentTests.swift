@@ -115,6 +115,23 @@ struct PipelinedPaymentTests {
         #expect(replies.map(\.isReplay) == [false, true])
     }
 
+    @Test("A client that does not read, or sends much at once, slows nobody and costs no memory")
+    func greedy() async throws {
+        struct Outcome: Decodable {
+            let unread: Double
+            let whole: Int
+            let overtaken: Int
+        }
+        let port = try #require(server.wire.base.split(separator: ":").last)
+        let client = try await Python.run("pipelining.py", [String(port)])
+        #expect(try await client.exitCode(within: .seconds(120)) == 0, "\(client.text)")
+        let outcome = try JSONDecoder().decode(Outcome.self, from: Data(client.text.utf8))
+        // The kernel takes some replies, of 80 KB each, and the server keeps one or two.
+        #expect((1...150).contains(outcome.unread))
+        #expect(outcome.whole == 500)
+        #expect(outcome.overtaken < 1_500)
+    }
+
     private func session(cents: Int) async throws -> String {
         try await server.wire.lockedSession(payee, payer, cents: cents)
     }

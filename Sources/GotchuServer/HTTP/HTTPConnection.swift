@@ -6,18 +6,18 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
-internal import Synchronization
 
 /// A client's HTTP/1.1 connection. It receives a whole request, answers it on the connection's
 /// event loop, and then handles the next one. No handler blocks, because the ledger waits for the
 /// disk on its own threads.
 ///
 /// A request has one host (RFC 9112, 3.2). It may wait for 100 Continue before its body (RFC 9110,
-/// 10.1.1). It may be the last of its connection (RFC 9112, 9.3); every HTTP/1.0 request is. If a
-/// request has a wrong host or is not HTTP, the client gets a problem document after the earlier
-/// replies. The connection is then closed, because the start of the next request is unknown. It is
-/// also closed if its address has too many connections, or if a client takes too long to send a
-/// request. Sending it byte by byte does not extend that time.
+/// 10.1.1). It may be the last of its connection (RFC 9112, 9.3); every HTTP/1.0 request is. If it
+/// comes before the reply to another (RFC 9112, 9.3.2), it waits until the client has read most of
+/// the earlier replies, and until the event loop has served other connections. After a request with
+/// a wrong host, or one that is not HTTP, the connection is closed with a problem document, because
+/// the start of the next request is unknown. It is also closed if its address has too many
+/// connections, or if a client takes too long to send a request, however it sends the bytes.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
@@ -32,8 +32,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let idleLimit: TimeAmount = .seconds(60)
     /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
-    /// The `Date` header of the current second, formatted once.
-    private static let date = Mutex((second: Int64.min, text: ""))
+    /// The most parts of requests that wait. One read brings fewer. More come only if the client has
+    /// closed its side, because the channel then reads all that the kernel has.
+    private static let pendingLimit = 8_192
+    /// The delay of each further request that was received before its predecessor's reply. The loop
+    /// runs tasks that are due before it looks at its connections; this task is not yet due.
+    private static let pipelineDelay: TimeAmount = .microseconds(100)
 
     private enum Input {
         case part(HTTPServerRequestPart)
@@ -46,6 +50,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         case idle
         case reading(HTTPRequestHead, ByteBuffer)
         case answering(HTTPVersion)
+        /// A reply was written. Pending input waits for its turn.
+        case answered
         /// Input is ignored.
         case over
     }
@@ -55,14 +61,14 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var phase = Phase.idle
     /// The number of body pieces received for the current request.
     private var pieceCount = 0
-    /// Input received while a request is answered. Nothing more is read until this input has been
-    /// processed.
+    /// Input received before its turn. Nothing more is read until this input has been processed.
     private var pendingInput = CircularBuffer<Input>(initialCapacity: 0)
     /// True if the channel wanted to read and must wait.
     private var isReadHeld = false
-    /// True while pending input is processed. It prevents recursion: a reply that is ready at once
-    /// would process the input again.
-    private var isProcessing = false
+    /// True while the channel passes on what it has read.
+    private var isReceiving = false
+    /// True if a task will process pending input.
+    private var isTurnScheduled = false
     /// True if no request follows the current one.
     private var isLast = false
     /// True if the client requested another protocol (Upgrade, CONNECT). Nothing more is read then,
@@ -74,8 +80,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var stream: (any ReplyStream)?
     private var address: ClientAddress?
     private var deadline = NIODeadline.distantFuture
-    /// The timer. It fires at the deadline or before. If the deadline has been extended meanwhile,
-    /// the timer is scheduled again.
+    /// The timer. If the deadline has been extended, it fires before it and is scheduled again.
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
 
     init(_ connector: HTTPConnector, on loop: any EventLoop) {
@@ -110,19 +115,19 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        isReceiving = true
         receive(.part(unwrapInboundIn(data)), context)
     }
 
-    /// Starts the deadline for a body that is incomplete after a read. Most requests arrive in one
-    /// read and need no deadline.
     func channelReadComplete(context: ChannelHandlerContext) {
-        if case .reading = phase, deadline == .distantFuture {
-            setDeadline(Self.bodyLimit, context)
-        }
+        isReceiving = false
+        awaitRestOfBody(context)
+        proceed(context)
     }
 
+    /// Back-pressure: reads nothing while input waits, or while the client does not read.
     func read(context: ChannelHandlerContext) {
-        isReadHeld = !pendingInput.isEmpty || isUpgrade
+        isReadHeld = !pendingInput.isEmpty || isUpgrade || !context.channel.isWritable
         if !isReadHeld { context.read() }
     }
 
@@ -147,6 +152,8 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         writeStream(context)
+        proceed(context)
+        if isReadHeld { read(context: context) }
     }
 
     /// Closes the connection after the current reply. An incomplete request gets no reply.
@@ -154,7 +161,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         (isLast, isStopping) = (true, true)
         pendingInput.removeAll()
         switch phase {
-        case .idle, .reading: close(context)
+        case .idle, .reading, .answered: close(context)
         // All streams have ended before. If one is still open, its client does not read.
         case .answering: if stream != nil { context.close(promise: nil) }
         case .over: if isOutputClosed { context.close(promise: nil) }
@@ -164,7 +171,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Requests
 
     private func receive(_ input: Input, _ context: ChannelHandlerContext) {
-        if case .answering = phase { pendingInput.append(input) } else { use(input, context) }
+        switch phase {
+        case .answering, .answered:
+            guard pendingInput.count < Self.pendingLimit else { return context.close(promise: nil) }
+            pendingInput.append(input)
+        case .idle, .reading, .over: use(input, context)
+        }
     }
 
     private func use(_ input: Input, _ context: ChannelHandlerContext) {
@@ -185,7 +197,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             }
         case (.reading(let head, let body), .part(.end)): answer(head, body, context)
         case (.idle, .failure(let error)), (.reading, .failure(let error)):
-            refuse(Self.problem(for: error), context)
+            refuse(HTTPConnector.problem(for: error), context)
         case (.over, .end): if isOutputClosed { context.close(promise: nil) }
         case (_, .end): close(context)
         default: break
@@ -193,7 +205,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        guard Self.namesItsHost(head) else {
+        guard head.namesItsHost else {
             return refuse(.invalid("A request must have exactly one Host header."), context)
         }
         deadline = .distantFuture
@@ -209,7 +221,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             return answer(head, ByteBuffer(), context)
         }
         // HTTP/1.0 has no 100 Continue. Its clients send the body without it.
-        if !isOld, Self.expectsContinue(head) {
+        if !isOld, head.expectsContinue {
             let permission = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(permission)), promise: nil)
         }
@@ -247,7 +259,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         var head = HTTPResponseHead(reply.head)
         // A reply has the version of its request, because HTTP/1.0 has no chunked encoding.
         head.version = version
-        head.headers.add(name: "Date", value: Self.now)
+        head.headers.add(name: "Date", value: HTTPDate.now)
         head.headers.add(name: "Server", value: Server.name)
         if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -286,24 +298,48 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         guard case .answering = phase else { return }
         if isLast { return close(context) }
-        phase = .idle
-        setDeadline(Self.idleLimit, context)
-        processPending(context)
+        phase = .answered
+        proceed(context)
     }
 
-    private func processPending(_ context: ChannelHandlerContext) {
-        guard !isProcessing else { return }
-        isProcessing = true
-        defer { isProcessing = false }
-        while let input = pendingInput.first {
-            if case .answering = phase { return }
-            pendingInput.removeFirst()
-            use(input, context)
+    /// Makes the connection ready for the next request, or gives a request that waits its turn.
+    private func proceed(_ context: ChannelHandlerContext) {
+        guard case .answered = phase, !isReceiving else { return }
+        guard !pendingInput.isEmpty else {
+            phase = .idle
+            setDeadline(Self.idleLimit, context)
+            if isReadHeld { read(context: context) }
+            return
         }
+        // Back-pressure: this is called again when the client has read.
+        guard context.channel.isWritable, !isTurnScheduled else { return }
+        isTurnScheduled = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.pipelineDelay) {
+            self.isTurnScheduled = false
+            if case .answered = self.phase { self.usePending(context) }
+        }
+    }
+
+    /// Uses pending input until a request is complete.
+    private func usePending(_ context: ChannelHandlerContext) {
+        phase = .idle
+        while let input = pendingInput.popFirst() {
+            use(input, context)
+            switch phase {
+            case .idle, .reading: continue
+            case .answering, .answered, .over: return
+            }
+        }
+        awaitRestOfBody(context)
+        if isReadHeld { read(context: context) }
+    }
+
+    /// Starts the deadline for a body that has begun. Most requests arrive in one read and need no
+    /// deadline.
+    private func awaitRestOfBody(_ context: ChannelHandlerContext) {
         if case .reading = phase, deadline == .distantFuture {
             setDeadline(Self.bodyLimit, context)
         }
-        if isReadHeld { read(context: context) }
     }
 
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
@@ -360,41 +396,5 @@ final class HTTPConnection: ChannelDuplexHandler {
             }
         }
         timer = (task, deadline)
-    }
-
-    // MARK: The rules
-
-    private static func problem(for error: HTTPParserError) -> Problem {
-        guard error == .headerOverflow else { return .invalid("This is not HTTP/1.1.") }
-        return .invalid(
-            "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
-        )
-    }
-
-    /// Returns true if the request has exactly one valid host. With two hosts, a proxy might use
-    /// one and this server the other. An HTTP/1.0 request may have none.
-    private static func namesItsHost(_ head: HTTPRequestHead) -> Bool {
-        let hosts = head.headers["Host"]
-        return hosts.allSatisfy { $0.utf8.allSatisfy(isOfHost) }
-            && (hosts.count == 1 || hosts.isEmpty && head.version == .http1_0)
-    }
-
-    /// Returns true for visible ASCII, except the characters that cannot be part of a host.
-    private static func isOfHost(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
-    }
-
-    private static func expectsContinue(_ head: HTTPRequestHead) -> Bool {
-        head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
-    }
-
-    /// The current time for a reply's `Date`, to the second (RFC 9110, 6.6.1).
-    private static var now: String {
-        let now = Timestamp.now
-        let second = now.milliseconds / 1_000
-        return date.withLock { date in
-            if date.second != second { date = (second, now.httpDate) }
-            return date.text
-        }
     }
 }

@@ -29,6 +29,14 @@ struct HTTPConnector: ServerChildChannel {
         maximum: 65_536
     )
 
+    /// Returns the problem of a request that the parser refused.
+    static func problem(for error: HTTPParserError) -> Problem {
+        guard error == .headerOverflow else { return .invalid("This is not HTTP/1.1.") }
+        return .invalid(
+            "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
+        )
+    }
+
     let responder: @Sendable (Request, any Channel) async throws -> Response
     let connections: ConnectionCounter
     let metrics: RequestMetrics
@@ -37,7 +45,10 @@ struct HTTPConnector: ServerChildChannel {
     var writeLimit = WriteDeadline.defaultLimit
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.setOption(.recvAllocator, value: Self.reading).flatMapThrowing {
+        channel.setOption(.recvAllocator, value: Self.reading).flatMap {
+            // No client gets more of the event loop than one buffer at a time.
+            channel.setOption(.maxMessagesPerRead, value: 1)
+        }.flatMapThrowing {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(WriteDeadline(limit: writeLimit))
             try pipeline.configureHTTPServerPipeline(
