@@ -1,11 +1,12 @@
 """pipelining PORT: sends many requests on one connection before it reads, and prints what came of them as JSON.
 
-unread: the replies that the server wrote while nothing was read. whole: the replies after everything was
-read. overtaken: the replies that a connection with many requests had when both connections that sent one
+unread: the replies that the server wrote while nothing was read. whole: the complete replies after everything was
+read, by a client that had closed its sending side. overtaken: the replies that a connection with many requests had when both connections that sent one
 request later were answered.
 """
 
 import json
+import re
 import select
 import socket
 import sys
@@ -42,11 +43,12 @@ def unread() -> tuple[float, int]:
         time.sleep(1)  # Nothing reports that the server has stopped writing.
         written, before = documents_written(), written
     client.shutdown(socket.SHUT_WR)
-    whole, rest = 0, b""
-    while piece := client.recv(1 << 20):
-        rest += piece
-        whole += rest.count(b"HTTP/1.1 200 OK")
-        rest = rest[-14:]
+    replies = b"".join(iter(lambda: client.recv(1 << 20), b""))
+    whole, place = 0, 0
+    while (start := replies.find(b"\r\n\r\n", place) + 4) > 3:
+        length = re.search(rb"(?i)content-length: (\d+)", replies[place:start])
+        place = start + int(length[1])
+        whole += replies.startswith(b"openapi: 3.1", start) and place <= len(replies)
     return written, whole
 
 

@@ -32,8 +32,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let idleLimit: TimeAmount = .seconds(60)
     /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
-    /// The most parts of requests that wait. One read brings fewer. More come only if the client has
-    /// closed its side, because the channel then reads all that the kernel has.
+    /// The most parts of requests that wait. One read brings fewer. More come only from a client
+    /// that has closed its side, because the channel then reads all that the kernel has.
     private static let pendingLimit = 8_192
     /// The delay of each further request that was received before its predecessor's reply. The loop
     /// runs tasks that are due before it looks at its connections; this task is not yet due.
@@ -78,10 +78,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isInputClosed = false
     private var isOutputClosed = false
     private var stream: (any ReplyStream)?
+    /// Completes when the kernel has accepted the last reply.
+    private var lastReply: EventLoopFuture<Void>?
     private var address: ClientAddress?
-    private var deadline = NIODeadline.distantFuture
-    /// The timer. If the deadline has been extended, it fires before it and is scheduled again.
-    private var timer: (task: Scheduled<Void>, time: NIODeadline)?
+    private let deadline = ConnectionDeadline()
 
     init(_ connector: HTTPConnector, on loop: any EventLoop) {
         self.connector = connector
@@ -103,13 +103,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         let address = ClientAddress(context.channel.remoteAddress)
         guard connector.connections.opened(address) else { return context.close(promise: nil) }
         self.address = address
-        setDeadline(Self.headLimit, context)
+        deadline.set(Self.headLimit, context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         (phase, stream) = (.over, nil)
         pendingInput.removeAll()
-        timer?.task.cancel()
+        deadline.cancel()
         if let address { connector.connections.closed(address) }
         address = nil
     }
@@ -208,7 +208,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard head.namesItsHost else {
             return refuse(.invalid("A request must have exactly one Host header."), context)
         }
-        deadline = .distantFuture
+        deadline.clear()
         pieceCount = 0
         phase = .reading(head, ByteBuffer())
         let isOld = head.version == .http1_0
@@ -232,7 +232,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         _ body: ByteBuffer,
         _ context: ChannelHandlerContext
     ) {
-        deadline = .distantFuture
+        deadline.clear()
         phase = .answering(head.version)
         if head.method == .CONNECT || head.headers.contains(name: "Upgrade") {
             (isUpgrade, isLast) = (true, true)
@@ -295,7 +295,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func end(_ context: ChannelHandlerContext) {
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        lastReply = promise.futureResult
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
         guard case .answering = phase else { return }
         if isLast { return close(context) }
         phase = .answered
@@ -307,7 +309,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard case .answered = phase, !isReceiving else { return }
         guard !pendingInput.isEmpty else {
             phase = .idle
-            setDeadline(Self.idleLimit, context)
+            deadline.set(Self.idleLimit, context)
             if isReadHeld { read(context: context) }
             return
         }
@@ -337,8 +339,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Starts the deadline for a body that has begun. Most requests arrive in one read and need no
     /// deadline.
     private func awaitRestOfBody(_ context: ChannelHandlerContext) {
-        if case .reading = phase, deadline == .distantFuture {
-            setDeadline(Self.bodyLimit, context)
+        if case .reading = phase, !deadline.isSet {
+            deadline.set(Self.bodyLimit, context)
         }
     }
 
@@ -365,36 +367,19 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// its side, after a timeout at the latest. Closing it at once, while the client still sends,
     /// would reset the connection and lose the reply.
     private func close(_ context: ChannelHandlerContext) {
-        (phase, deadline) = (.over, .distantFuture)
+        phase = .over
+        deadline.clear()
         pendingInput.removeAll()
-        context.close(mode: .output).assumeIsolated().whenComplete { _ in
+        // If the client has closed its side, closing ours would discard the output that waits.
+        let end = isInputClosed ? lastReply : context.close(mode: .output)
+        (end ?? context.eventLoop.makeSucceededVoidFuture()).assumeIsolated().whenComplete { _ in
             self.isOutputClosed = true
             if self.isInputClosed || self.isUpgrade || self.isStopping {
                 context.close(promise: nil)
             } else {
-                self.setDeadline(Self.headLimit, context)
+                self.deadline.set(Self.headLimit, context)
             }
         }
         if isReadHeld { read(context: context) }
-    }
-
-    /// Sets the deadline: the connection is closed after `time` unless the deadline is changed.
-    private func setDeadline(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-        deadline = .now() + time
-        if let timer, timer.time <= deadline { return }
-        timer?.task.cancel()
-        scheduleTimer(context)
-    }
-
-    private func scheduleTimer(_ context: ChannelHandlerContext) {
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.timer = nil
-            if self.deadline <= .now() {
-                context.close(promise: nil)
-            } else if self.deadline < .distantFuture {
-                self.scheduleTimer(context)
-            }
-        }
-        timer = (task, deadline)
     }
 }
