@@ -18,10 +18,13 @@ package struct NewCalibration: Codable, Equatable, Sendable {
         self.metre = metre.map { "\($0.dBm)" }.joined(separator: " ")
     }
 
-    package init(adapter: String, tap: String, metre: String) {
-        self.adapter = adapter
-        self.tap = tap
-        self.metre = metre
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        adapter = try fields.string("adapter") ?? ""
+        tap = try fields.string("tap") ?? ""
+        metre = try fields.string("metre") ?? ""
+        try fields.rejectUnreadMembers()
     }
 
     /// Parses levels; `nil` if one is invalid or there are too many.

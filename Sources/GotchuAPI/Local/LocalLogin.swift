@@ -10,6 +10,14 @@ package struct LocalLogin: Codable, Equatable, Sendable {
         self.devEmail = devEmail
     }
 
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        token = try fields.string("token")
+        devEmail = try fields.string("dev_email")
+        try fields.rejectUnreadMembers()
+    }
+
     enum CodingKeys: String, CodingKey {
         case token
         case devEmail = "dev_email"

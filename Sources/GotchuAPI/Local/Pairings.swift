@@ -12,6 +12,20 @@ package struct NewPairing: Codable, Equatable, Sendable {
         self.refundsPerDayCents = refundsPerDayCents
     }
 
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        name = try fields.shortText("name", limit: 40) ?? ""
+        refundsPerDayCents = try fields.integer("refunds_per_day_cents")
+        try fields.rejectUnreadMembers()
+        guard !name.isEmpty else { throw .invalid("name must have 1 to 40 characters.") }
+        guard refundsPerDayCents.map(Money.allowedRequest.contains) ?? true else {
+            throw .invalid(
+                "refunds_per_day_cents must be 1 to \(Money.allowedRequest.upperBound)."
+            )
+        }
+    }
+
     enum CodingKeys: String, CodingKey {
         case name
         case refundsPerDayCents = "refunds_per_day_cents"

@@ -39,6 +39,23 @@ package struct NewPayment: Codable, Equatable, Sendable {
         self.proximity = proximity
     }
 
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        eid = try fields.eid("eid")
+        sid = try fields.parsed("sid", "the name of a session") { SessionID(rawValue: $0) }
+        confirmAmountCents = try fields.requiredInteger("confirm_amount_cents")
+        let tip = try fields.integer("tip_cents")
+        tipCents = tip == 0 ? nil : tip
+        confirmCurrency = try fields.currency("confirm_currency")
+        confirmPayee = try fields.string("confirm_payee")
+        confirmPayeeID = try fields.string("confirm_payee_id")
+        proximity = try fields.parsed("proximity", "tap or near") { text in
+            [Verdict.tap, .near].first { $0.rawValue == text }
+        }
+        try fields.rejectUnreadMembers()
+    }
+
     enum CodingKeys: String, CodingKey {
         case eid, sid, proximity
         case confirmAmountCents = "confirm_amount_cents"

@@ -28,6 +28,23 @@ package struct NewRefund: Codable, Equatable, Sendable {
         self.reference = reference
     }
 
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        sid = try fields.sessionID("sid")
+        amountCents = try fields.integer("amount_cents")
+        currency = try fields.currency("currency")
+        reference = try fields.shortText("reference", limit: 140)
+        try fields.rejectUnreadMembers()
+        // Clients without a reference send none. An empty one would count as a different refund.
+        guard reference != "" else {
+            throw .invalid("reference must not be empty: leave it out, or name the refund.")
+        }
+        guard amountCents.map(Money.allowedRequest.contains) ?? true else {
+            throw .invalid("amount_cents must be 1 to \(Money.allowedRequest.upperBound).")
+        }
+    }
+
     /// Compares references byte for byte, as the refund's key does. An accent in two encodings
     /// makes two references, although the strings are equal.
     package static func == (left: NewRefund, right: NewRefund) -> Bool {

@@ -33,6 +33,21 @@ package struct NewRequest: Codable, Equatable, Sendable {
         self.contestID = contestID
     }
 
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        amountCents = try fields.requiredInteger("amount_cents")
+        currency = try fields.currency("currency")
+        memo = try fields.shortText("memo", limit: 140)
+        ttlSeconds = try fields.integer("ttl_seconds").map { Int(clamping: $0) }
+        // False is sent as absent: other payment servers may refuse a member that they do not
+        // know.
+        allowsTip = try fields.boolean("allows_tip") == true ? true : nil
+        contestID = try fields.shortText("contest_id", limit: 36)
+        split = try fields.object("split").map { (terms) throws(Problem) in try SplitTerms(terms) }
+        try fields.rejectUnreadMembers()
+    }
+
     enum CodingKeys: String, CodingKey {
         case amountCents = "amount_cents"
         case contestID = "contest_id"

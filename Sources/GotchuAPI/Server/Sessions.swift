@@ -101,6 +101,16 @@ package struct ResolveRequest: Codable, Equatable, Sendable {
         self.eid = eid
         self.proximity = proximity
     }
+
+    /// Parses the body of gotchud's own `POST /v1/resolve`, which has no proximity.
+    ///
+    /// - Throws: A problem: 400 for an invalid body.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        guard let eid = try fields.eid("eid") else { throw .invalid("eid is missing.") }
+        try fields.rejectUnreadMembers()
+        self.eid = eid
+    }
 }
 
 /// The position of a payer's device, as it is reported to a payee.

@@ -13,6 +13,15 @@ package struct SplitTerms: Codable, Equatable, Sendable {
         self.isAllOrNothing = isAllOrNothing
     }
 
+    /// - Throws: A problem: 400 for an invalid object.
+    init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        shares = try fields.integer("shares").map { Int(clamping: $0) }
+        shareCents = try fields.integers("share_cents", limit: 50)
+        isAllOrNothing = try fields.boolean("is_all_or_nothing")
+        try fields.rejectUnreadMembers()
+    }
+
     enum CodingKeys: String, CodingKey {
         case isAllOrNothing = "is_all_or_nothing"
         case shareCents = "share_cents"
