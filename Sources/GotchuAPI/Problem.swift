@@ -1,3 +1,5 @@
+package import GotchuCore
+
 /// An error reply of either API: RFC 9457 `application/problem+json`.
 ///
 /// The members `error` and `code` exist for the first clients. The others are the standard's, or
@@ -89,5 +91,11 @@ extension Problem {
         problem.repeatedCode = code
         problem.reason = detail
         return problem
+    }
+}
+
+extension Decline {
+    package init(_ problem: Problem) {
+        self.init(code: problem.code, detail: problem.detail)
     }
 }

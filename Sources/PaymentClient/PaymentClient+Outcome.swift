@@ -151,8 +151,7 @@ extension Answer<SendOutcomeReply> {
                 )
             }
         case .refused: .unknown(retryAfter: nil)
-        case .unauthorized(let problem):
-            .unauthorized(Decline(code: problem.code, detail: problem.detail))
+        case .unauthorized(let problem): .unauthorized(Decline(problem))
         case .unknown(let outage): outage.paymentAnswer
         }
     }
@@ -169,13 +168,8 @@ extension Answer {
     package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
         switch self {
         case .success(let reply): .done(receipt(reply))
-        case .refused(let problem):
-            .refused(
-                Decline(code: problem.code, detail: problem.detail),
-                isReplay: problem.isReplay
-            )
-        case .unauthorized(let problem):
-            .unauthorized(Decline(code: problem.code, detail: problem.detail))
+        case .refused(let problem): .refused(Decline(problem), isReplay: problem.isReplay)
+        case .unauthorized(let problem): .unauthorized(Decline(problem))
         case .unknown(let outage): outage.paymentAnswer
         }
     }

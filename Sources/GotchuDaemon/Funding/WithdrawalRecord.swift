@@ -58,8 +58,7 @@ struct WithdrawalRecord: OrderRecord {
         var record = self
         switch end {
         case .success(let reply): record.end = .ordered(reply)
-        case .failure(let problem):
-            record.end = .declined(Decline(code: problem.code, detail: problem.detail))
+        case .failure(let problem): record.end = .declined(Decline(problem))
         }
         return record
     }

@@ -89,9 +89,3 @@ struct OrderFlow<Order: OrderRecord> {
         .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 }
-
-extension Decline {
-    fileprivate init(_ problem: Problem) {
-        self.init(code: problem.code, detail: problem.detail)
-    }
-}
