@@ -1,6 +1,5 @@
 import FoundationEssentials
 package import GotchuAPI
-import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
@@ -10,15 +9,11 @@ extension PaymentClient {
     ///   not the document of the call, `.unknown` with `unreadable`. Refused with a contest code.
     ///   After `.unknown` of a call that moves money, retry only with the same bytes and key.
     package func contest(_ call: ContestCall) async -> Answer<ContestAnswer> {
-        let headers = [
-            ("Idempotency-Key", call.key?.rawValue), ("Accept-Language", call.language),
-            ("If-None-Match", call.knownTag),
-        ].compactMap { name, value in value.map { (name, $0) } }
         let raw = await raw(
             HTTPMethod(rawValue: call.method.rawValue),
             "/api/contests\(call.path)",
             body: call.body,
-            headers: headers,
+            headers: call.headers,
             limit: call.document?.limit ?? Self.replyLimit
         )
         guard case .success(let reply) = raw else { return counted(raw.map(Self.contestAnswer)) }

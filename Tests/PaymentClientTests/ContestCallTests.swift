@@ -30,7 +30,8 @@ struct ContestCallTests {
         odd.answer(bytes)
         let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
         let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
-        let call = ContestCall(.get, "", document: document, knownTag: knownTag)
+        var call = ContestCall(.get, "", document: document)
+        call.knownTag = knownTag
         let answer = await PaymentClient(server: url, http: http).contest(call)
         try await http.shutdown()
         return answer

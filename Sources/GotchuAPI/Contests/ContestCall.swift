@@ -17,19 +17,19 @@ package struct ContestCall: Sendable {
     package init(
         _ method: ContestAction.Method,
         _ path: String,
-        document: (any ContestDocument.Type)?,
-        body: [UInt8]? = nil,
-        key: IdempotencyKey? = nil,
-        language: String? = nil,
-        knownTag: String? = nil
+        document: (any ContestDocument.Type)?
     ) {
         self.method = method
         self.path = path
         self.document = document
-        self.body = body
-        self.key = key
-        self.language = language
-        self.knownTag = knownTag
+    }
+
+    /// The headers of the call, the same on the socket and at the payment server.
+    package var headers: [(String, String)] {
+        [
+            (IdempotencyHeader.key, key?.rawValue), ("Accept-Language", language),
+            ("If-None-Match", knownTag),
+        ].compactMap { name, value in value.map { (name, $0) } }
     }
 }
 

@@ -73,14 +73,10 @@ struct ContestEntryRecord: OrderRecord {
     var line: JournalRecord { .contestEntry(self) }
 
     func send(with client: PaymentClient) async -> Answer<ContestAnswer> {
-        let call = ContestCall(
-            .post,
-            "/\(contest)/join",
-            document: ContestDetail.self,
-            body: Array(body.utf8),
-            key: key,
-            language: language
-        )
+        var call = ContestCall(.post, "/\(contest)/join", document: ContestDetail.self)
+        call.body = Array(body.utf8)
+        call.key = key
+        call.language = language
         return await client.contest(call)
     }
 

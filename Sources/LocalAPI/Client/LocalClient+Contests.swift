@@ -1,6 +1,5 @@
 import FoundationEssentials
 package import GotchuAPI
-import GotchuCore
 import NIOCore
 import NIOHTTP1
 
@@ -23,15 +22,11 @@ extension LocalClient {
     }
 
     private func exchange(_ call: ContestCall) async throws -> (body: Data, tag: String?) {
-        let headers = [
-            (IdempotencyHeader.key, call.key?.rawValue), ("Accept-Language", call.language),
-            ("If-None-Match", call.knownTag),
-        ].compactMap { name, value in value.map { (name, $0) } }
-        return try await withReply(
+        try await withReply(
             HTTPMethod(rawValue: call.method.rawValue),
             "/v1/contests\(call.path)",
             bytes: call.body,
-            headers: headers,
+            headers: call.headers,
             limit: Self.serverBoundLimit
         ) { head, parts, deadline in
             defer { deadline.cancel() }
