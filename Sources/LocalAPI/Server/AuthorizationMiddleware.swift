@@ -41,7 +41,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
         }
         traffic.count(response.status.code)
         response.headers[Self.versionField] = version
-        response.headers[Self.apiField] = "1"
+        response.headers[Self.apiField] = LocalAPIVersion.current
         for field in entrance.headers where response.headers[field.name] == nil {
             response.headers.append(field)
         }
@@ -88,6 +88,6 @@ struct AuthorizationMiddleware: RouterMiddleware {
         }
     }
 
-    private static let versionField = HTTPField.Name.valid("Gotchu-Version")
-    private static let apiField = HTTPField.Name.valid("Gotchu-API")
+    private static let versionField = HTTPField.Name.valid(LocalAPIVersion.programHeader)
+    private static let apiField = HTTPField.Name.valid(LocalAPIVersion.header)
 }
