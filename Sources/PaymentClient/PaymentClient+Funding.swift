@@ -17,14 +17,8 @@ extension PaymentClient {
         let body = JSONValue.object([
             "amount_cents": .integer(amountCents), "presentation": .string("hosted"),
         ])
-        return decode(
-            await raw(
-                .POST,
-                "/api/payments/intents",
-                body: CanonicalJSON.bytes(of: body),
-                headers: [("Idempotency-Key", key.rawValue)]
-            )
-        )
+        let bytes = CanonicalJSON.bytes(of: body)
+        return decode(await keyed("/api/payments/intents", body: bytes, key: key))
     }
 
     /// Returns the newest intents, newest first.
@@ -51,14 +45,7 @@ extension PaymentClient {
     ///   or `WALLET_OWES`; such a refusal is final for this key. After `.unknown`, retry only with
     ///   the same bytes and key.
     package func withdraw(body: [UInt8], key: IdempotencyKey) async -> Answer<WithdrawalReply> {
-        decode(
-            await raw(
-                .POST,
-                "/api/wallet/withdrawals",
-                body: body,
-                headers: [("Idempotency-Key", key.rawValue)]
-            )
-        )
+        decode(await keyed("/api/wallet/withdrawals", body: body, key: key))
     }
 
     /// Returns the newest withdrawals, newest first.

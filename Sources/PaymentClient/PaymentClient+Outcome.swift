@@ -60,9 +60,6 @@ extension PaymentClient {
     /// The maximum length of a code, in Unicode scalars.
     static let codeLimit = 64
 
-    /// The header of a repeated reply: the server had stored it under the call's key.
-    static let replayHeader = "Idempotent-Replayed"
-
     static func outage(of error: any Error, limit: Int = replyLimit) -> Outage {
         if error is TimedOut { return Outage(.timedOut) }
         let timeouts: [HTTPClientError] = [.connectTimeout, .readTimeout, .deadlineExceeded]

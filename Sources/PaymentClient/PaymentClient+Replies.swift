@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import FoundationEssentials
+import GotchuAPI
 import GotchuCore
 import NIOCore
 import NIOHTTP1
@@ -53,7 +54,7 @@ extension PaymentClient {
                     timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
                 )
                 let bytes = [UInt8](buffer: try await response.body.collect(upTo: limit))
-                let isReplay = response.headers.first(name: Self.replayHeader) == "true"
+                let isReplay = response.headers.first(name: IdempotencyHeader.replayed) == "true"
                 let tag = response.headers.first(name: "ETag")
                 if response.status == .notModified, request.headers.contains(name: "If-None-Match")
                 {

@@ -87,7 +87,7 @@ package struct PaymentClient: Sendable {
     ///
     /// - Returns: The token. Refused with `NOT_FOUND` by all other servers.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
-        await call(.POST, "/auth/dev-login", ["email": email])
+        await post("/auth/dev-login", ["email": email])
     }
 
     /// Exchanges a device's credential for a short-lived token.
@@ -96,7 +96,7 @@ package struct PaymentClient: Sendable {
     ///   if the credential is not accepted. After `.unknown`, retry with the same credential: the
     ///   server accepts it until the next credential is used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
-        await call(.POST, "/auth/token", ["refresh_token": credential])
+        await post("/auth/token", ["refresh_token": credential])
     }
 
     /// Reads the caller's own wallet.
@@ -117,7 +117,7 @@ package struct PaymentClient: Sendable {
     ///   `PAYEE_NOT_ONBOARDED`; a desk also with `AMOUNT_CHANGED` or a contest's code.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
-        let answer: Answer<CreateSessionReply> = await call(.POST, "/sessions/create", request)
+        let answer: Answer<CreateSessionReply> = await post("/sessions/create", request)
         return answer.map(Self.bounded)
     }
 
@@ -160,7 +160,7 @@ package struct PaymentClient: Sendable {
         let request = JSONValue.members([
             "sid": .string(sid.rawValue), "expected_amount_cents": cents.map(JSONValue.integer),
         ])
-        let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", request)
+        let answer: Answer<LockReply> = await post("/sessions/lock", request)
         return answer.requiring(\.ok)
     }
 
@@ -193,7 +193,7 @@ package struct PaymentClient: Sendable {
         of sid: SessionID,
         replacing eid: EID
     ) async -> Answer<RotateEIDReply> {
-        await call(.POST, "/sessions/\(sid)/eids", ["replaces": eid])
+        await post("/sessions/\(sid)/eids", ["replaces": eid])
     }
 
     /// Reads a session, as its payee or its payer.
@@ -215,13 +215,7 @@ package struct PaymentClient: Sendable {
     ///   `IDEMPOTENCY_KEY_REUSED` if `body` differs from that of the first call. After `.unknown`,
     ///   the payment may have been made: retry only with the same bytes and key.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
-        let bytes = await raw(
-            .POST,
-            "/wallet/send",
-            body: body,
-            headers: [("Idempotency-Key", key.rawValue)]
-        )
-        let answer: Answer<SendReply> = decode(bytes)
+        let answer: Answer<SendReply> = decode(await keyed("/wallet/send", body: body, key: key))
         return answer.requiring(\.ok)
     }
 
@@ -249,12 +243,7 @@ package struct PaymentClient: Sendable {
         body: [UInt8],
         key: IdempotencyKey
     ) async -> Answer<RefundReply> {
-        let bytes = await raw(
-            .POST,
-            "/sessions/\(sid)/refund",
-            body: body,
-            headers: [("Idempotency-Key", key.rawValue)]
-        )
+        let bytes = await keyed("/sessions/\(sid)/refund", body: body, key: key)
         guard case .success(let raw) = bytes else { return decode(bytes) }
         let answer: Answer<RefundReply> = decode(bytes)
         return answer.requiring(\.ok).map { reply in
@@ -264,12 +253,16 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    private func call<Body: Encodable, Reply: Decodable & Sendable>(
-        _ method: HTTPMethod,
+    private func post<Reply: Decodable & Sendable>(
         _ path: String,
-        _ body: Body
+        _ body: some Encodable
     ) async -> Answer<Reply> {
-        decode(await raw(method, path, body: CanonicalJSON.bytes(of: body)))
+        decode(await raw(.POST, path, body: CanonicalJSON.bytes(of: body)))
+    }
+
+    /// Makes a `POST` call with an idempotency key.
+    func keyed(_ path: String, body: [UInt8], key: IdempotencyKey) async -> Answer<RawReply> {
+        await raw(.POST, path, body: body, headers: [(IdempotencyHeader.key, key.rawValue)])
     }
 
     /// Builds a request with the headers of every call.
