@@ -153,8 +153,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func wallet() async throws(Problem) -> WalletReply {
-        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
-        return try await core.client.wallet().getOrThrow(core.tokens)
+        try await loggedIn().wallet().getOrThrow(core.tokens)
     }
 
     func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]> {

@@ -10,8 +10,7 @@ extension DaemonBackend {
     private static let entryTimeout: Duration = .seconds(20)
 
     func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer {
-        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
-        switch await core.client.contest(call) {
+        switch try await loggedIn().contest(call) {
         case .refused(let problem): throw problem.withContestFields
         case .unknown(let outage) where outage.code == .unreadable: throw .badServerAnswer
         case let answer: return try answer.getOrThrow(core.tokens)
