@@ -64,7 +64,7 @@ struct CalibrationStoreTests {
         }
         #expect(store.views.count == CalibrationStore.adapterLimit)
         let nowhere = CalibrationStore(stateDirectory: "\(folder.path)/none")
-        #expect(throws: CalibrationStore.Failure.self) { try nowhere.set(calibration(), for: "a") }
+        #expect(throws: Problem.self) { try nowhere.set(calibration(), for: "a") }
         #expect(nowhere.views.isEmpty)
     }
 }

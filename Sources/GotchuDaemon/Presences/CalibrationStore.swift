@@ -18,11 +18,6 @@ final class CalibrationStore: Sendable {
         let calibration: Calibration
     }
 
-    /// A failure to store the file, with the system's error message.
-    struct Failure: Error {
-        let reason: String
-    }
-
     private let path: String
     private let entries: Mutex<[String: Entry]>
     /// A Boolean that is true if the file could not be read. Then the default levels apply.
@@ -60,7 +55,7 @@ final class CalibrationStore: Sendable {
     subscript(adapter: String) -> Calibration? { entries.withLock { $0[adapter]?.calibration } }
 
     /// Stores a calibration. Returns once it is on disk.
-    func set(_ calibration: Calibration, for adapter: String) throws(Failure) {
+    func set(_ calibration: Calibration, for adapter: String) throws(Problem) {
         var new = entries.withLock(\.self)
         new[adapter] = Entry(measuredAt: .now, calibration: calibration)
         while new.count > Self.adapterLimit,
@@ -72,13 +67,17 @@ final class CalibrationStore: Sendable {
     }
 
     /// Deletes all calibrations.
-    func reset() throws(Failure) { try write([:]) }
+    func reset() throws(Problem) { try write([:]) }
 
-    private func write(_ new: [String: Entry]) throws(Failure) {
+    private func write(_ new: [String: Entry]) throws(Problem) {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: JSONEncoder.pretty(new))
         } catch {
-            throw Failure(reason: error.reason)
+            throw Problem(
+                .journalUnwritable,
+                detail: "The calibration could not be stored: \(error.reason).",
+                fix: "df -h"
+            )
         }
         entries.withLock { $0 = new }
     }

@@ -25,29 +25,14 @@ extension DaemonBackend {
         } catch {
             throw Problem(.validationError, detail: error.sentence, fix: error.advice)
         }
-        try await store { () throws(CalibrationStore.Failure) in
-            try calibrationStore.set(calibration, for: radio.address ?? new.adapter)
-        }
+        try calibrationStore.set(calibration, for: radio.address ?? new.adapter)
+        presenceService.applyCalibration()
         return await calibrations()
     }
 
     func resetCalibration() async throws(Problem) -> CalibrationsReply {
-        try await store { () throws(CalibrationStore.Failure) in try calibrationStore.reset() }
-        return await calibrations()
-    }
-
-    private func store(
-        _ change: () throws(CalibrationStore.Failure) -> Void
-    ) async throws(Problem) {
-        do throws(CalibrationStore.Failure) {
-            try change()
-        } catch {
-            throw Problem(
-                .journalUnwritable,
-                detail: "The calibration could not be stored: \(error.reason).",
-                fix: "df -h"
-            )
-        }
+        try calibrationStore.reset()
         presenceService.applyCalibration()
+        return await calibrations()
     }
 }
