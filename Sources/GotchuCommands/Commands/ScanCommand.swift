@@ -62,10 +62,10 @@ struct ScanCommand: SocketCommand {
             try await follow(watch, client, output)
         }
         if case .timedOut = outcome, !watch.hasHeard {
-            return try reportNothing(watch.receptionProblem, output)
+            return try reportNothing(watch.list.receptionProblem, output)
         }
         if options.json {
-            try output.json(PresencesReply(sessions: watch.sorted))
+            try output.json(PresencesReply(sessions: watch.list.sorted))
         }
     }
 
@@ -115,10 +115,10 @@ struct ScanCommand: SocketCommand {
         } during: {
             let follower = EventFollower(client: client, output: output, needsPresences: true)
             _ = try await follower.follow { event -> Bool? in
-                let before = watch.receptionProblem
+                let before = watch.list.receptionProblem
                 let changes = watch.apply(event)
                 guard !isLive else { return nil }
-                if let now = watch.receptionProblem, now.code != before?.code {
+                if let now = watch.list.receptionProblem, now.code != before?.code {
                     output.message(now.receptionText)
                 }
                 try report(changes, output)
@@ -129,7 +129,7 @@ struct ScanCommand: SocketCommand {
 
     private func frame(_ watch: SharedPresenceList, _ output: Output) -> [String]? {
         guard watch.hasBegun else { return nil }
-        let sessions = watch.sorted
+        let sessions = watch.list.sorted
         return sessions.isEmpty ? emptyLines(watch, output) : table(sessions, output)
     }
 
@@ -173,7 +173,7 @@ struct ScanCommand: SocketCommand {
 
     private func emptyLines(_ watch: SharedPresenceList, _ output: Output) -> [String] {
         let width = output.data.size?.columns ?? Int.max
-        guard let receptionProblem = watch.receptionProblem else {
+        guard let receptionProblem = watch.list.receptionProblem else {
             return [output.data.paint(emptyText.truncated(to: width), .dim)]
         }
         return [

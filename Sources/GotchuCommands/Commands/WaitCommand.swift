@@ -3,7 +3,6 @@ import Glibc
 import GotchuAPI
 import LocalAPI
 import ServiceProcess
-import Synchronization
 
 /// `gotchu-ctl wait`: waits for a condition, for scripts.
 struct WaitCommand: SocketCommand {
@@ -45,7 +44,7 @@ struct WaitCommand: SocketCommand {
     var timeout = Seconds(30)
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let list = LockedList()
+        let watch = SharedPresenceList()
         let follower = EventFollower(
             client: client,
             output: output,
@@ -54,7 +53,8 @@ struct WaitCommand: SocketCommand {
         )
         let outcome = try await race(limit: timeout.duration) {
             try await follower.follow { event -> WaitCondition.Evaluation? in
-                let truth = condition.evaluate(event, list: list.apply(event))
+                _ = watch.apply(event)
+                let truth = condition.evaluate(event, list: watch.list)
                 return truth == .pending ? nil : truth
             }
         }
@@ -96,17 +96,6 @@ struct WaitCommand: SocketCommand {
         case .ready: "gotchu-ctl doctor"
         case .near, .tap: "gotchu-ctl scan --explain"
         case .paid: "gotchu-ctl history"
-        }
-    }
-
-    private final class LockedList: Sendable {
-        private let list = Mutex(PresenceList())
-
-        func apply(_ event: Event) -> PresenceList {
-            list.withLock { list in
-                _ = list.apply(event)
-                return list
-            }
         }
     }
 }

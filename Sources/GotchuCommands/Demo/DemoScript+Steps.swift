@@ -163,7 +163,7 @@ extension DemoScript {
         of eid: EID,
         _ tell: @escaping @Sendable (PresenceView) -> Void
     ) async throws -> PresenceView {
-        let watch = SharedPresenceList(wanted: Set(Verdict.allCases))
+        let watch = SharedPresenceList()
         let follower = EventFollower(
             client: payer,
             output: Output(isJSON: true),

@@ -12,7 +12,7 @@ final class SharedPresenceList: Sendable {
 
     private let state: Mutex<State>
 
-    init(wanted: Set<Verdict>) {
+    init(wanted: Set<Verdict> = Set(Verdict.allCases)) {
         state = Mutex(State(list: PresenceList(wanted: wanted)))
     }
 
@@ -31,9 +31,5 @@ final class SharedPresenceList: Sendable {
     /// A Boolean that is true once a wanted presence was heard.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
-    /// The reason why nothing can be heard now; `nil` if there is none.
-    var receptionProblem: HealthItem? { state.withLock { $0.list.receptionProblem } }
-
-    /// The presences with a wanted verdict now, in the order of `PresenceList.sorted`.
-    var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
+    var list: PresenceList { state.withLock { $0.list } }
 }
