@@ -1,6 +1,6 @@
 /// The exit statuses of the programs, with the numbers of sysexits(3). Scripts and unit files rely
 /// on them.
-package enum ExitStatus: Int32, CaseIterable, Sendable {
+package enum ExitStatus: Int32, CaseIterable, Encodable, Sendable {
     case done = 0
     /// A valid negative answer: refused, not ready, or the books do not balance.
     case negative = 1

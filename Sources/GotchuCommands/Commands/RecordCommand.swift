@@ -86,10 +86,6 @@ struct RecordCommand: SocketCommand {
         var lines = 0
         var bytes = 0
 
-        init(file: String) {
-            self.file = file
-        }
-
         mutating func record(bytes: Int) {
             if self.bytes > 0 { lines += 1 }
             self.bytes = bytes

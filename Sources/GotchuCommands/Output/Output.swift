@@ -49,16 +49,12 @@ struct Output: Sendable {
 
     /// Reports a failure as JSON only.
     func reportAsJSON(_ diagnosis: Diagnosis) {
-        try? json(Failed(diagnosis))
+        try? json(Failed(diagnosis: diagnosis))
     }
 
     /// A failure in JSON: the object that it concerns, with the member `error` added.
     private struct Failed: Encodable {
-        private let diagnosis: Diagnosis
-
-        init(_ diagnosis: Diagnosis) {
-            self.diagnosis = diagnosis
-        }
+        let diagnosis: Diagnosis
 
         private enum CodingKeys: CodingKey { case error }
 

@@ -51,14 +51,6 @@ struct Diagnosis: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case code, detail, fix
-        case exitCode = "exit_code"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code, forKey: .code)
-        try container.encode(detail, forKey: .detail)
-        try container.encode(fix, forKey: .fix)
-        try container.encode(status.rawValue, forKey: .exitCode)
+        case status = "exit_code"
     }
 }
