@@ -42,6 +42,8 @@ package struct IntentReply: Codable, Equatable, Sendable {
         self.lastError = lastError
     }
 
+    package var amount: Money { Money(minorUnits: amountCents.value, currency: currency) }
+
     enum CodingKeys: String, CodingKey {
         case status, currency, reference
         case amountCents = "amount_cents"

@@ -19,6 +19,11 @@ package struct WalletReply: Codable, Equatable, Sendable {
         self.recent = recent
     }
 
+    /// The amount in the wallet; in `usd` if the server names no currency.
+    package var available: Money {
+        Money(minorUnits: availableCents.value, currency: currency ?? .usd)
+    }
+
     enum CodingKeys: String, CodingKey {
         case availableCents = "available_cents"
         case currency, recent

@@ -30,6 +30,8 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
         self.arrivalDate = arrivalDate
     }
 
+    package var amount: Money { Money(minorUnits: amountCents.value, currency: currency) }
+
     enum CodingKeys: String, CodingKey {
         case currency, status, reason
         case amountCents = "amount_cents"

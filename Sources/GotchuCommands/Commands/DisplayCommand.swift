@@ -55,8 +55,6 @@ struct DisplayCommand: SocketCommand {
         }
     }
 
-    private func isDrawn(_ output: Output) -> Bool { !jsonLines && output.isLive }
-
     /// Receives each state. Reconnects when the daemon restarts.
     private func receive(
         _ client: LocalClient,
@@ -72,7 +70,7 @@ struct DisplayCommand: SocketCommand {
                         if isAbsent { output.message(EventFollower.backText) }
                         isAbsent = false
                         newest.state.withLock { $0 = (reply, .now) }
-                        if !isDrawn(output) { try write(reply, after: last, output) }
+                        if jsonLines || !output.isLive { try write(reply, after: last, output) }
                         last = reply
                     }
                 }

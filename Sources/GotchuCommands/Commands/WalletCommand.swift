@@ -35,9 +35,7 @@ struct WalletShowCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         let wallet = try await client.wallet()
         guard !output.isJSON else { return try output.json(wallet) }
-        let currency = wallet.currency ?? .usd
-        let balance = Money(minorUnits: wallet.availableCents.value, currency: currency)
-        output.line(output.data.paint(balance.description, .bold) + " available")
+        output.line(output.data.paint(wallet.available.description, .bold) + " available")
         guard !wallet.recent.isEmpty else { return }
         output.line()
         var table = Table(columns: [
@@ -46,7 +44,7 @@ struct WalletShowCommand: SocketCommand {
             Table.Column(title: "WHAT", dropPriority: 1),
             Table.Column(title: "MEMO", minimumWidth: 8, dropPriority: 2),
         ])
-        table.rows = wallet.recent.map { row(of: $0, currency) }
+        table.rows = wallet.recent.map { row(of: $0, wallet.available.currency) }
         table.lines(on: output.data).forEach { output.line($0) }
     }
 

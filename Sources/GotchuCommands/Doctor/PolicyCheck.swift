@@ -23,7 +23,8 @@ struct PolicyCheck {
             return Finding(
                 layer,
                 Self.isDenial(error) ? .bad : .doubtful,
-                "The bus has no policy for gotchud: there is no \(file) in \(Self.folders[0]).",
+                "The bus has no policy for gotchud: there is no \(Self.file) in "
+                    + "\(Self.folders[0]).",
                 fix: "sudo make install"
             )
         }
@@ -39,6 +40,4 @@ struct PolicyCheck {
     static func isDenial(_ error: DBusError?) -> Bool {
         error?.name == "org.freedesktop.DBus.Error.AccessDenied"
     }
-
-    private var file: String { Self.file }
 }

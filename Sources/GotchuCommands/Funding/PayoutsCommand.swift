@@ -58,12 +58,9 @@ struct PayoutsCommand: AsyncParsableCommand {
                 Table.Column(title: "ID", dropPriority: 2),
             ])
             table.rows = payouts.withdrawals.map { withdrawal in
-                let amount = Money(
-                    minorUnits: withdrawal.amountCents.value,
-                    currency: withdrawal.currency
-                )
-                return [
-                    Table.Cell(withdrawal.createdAt.dateText, .dim), Table.Cell("\(amount)"),
+                [
+                    Table.Cell(withdrawal.createdAt.dateText, .dim),
+                    Table.Cell("\(withdrawal.amount)"),
                     Table.Cell(withdrawal.status.rawValue),
                     Table.Cell(withdrawal.reasonText?.printable ?? ""),
                     Table.Cell(withdrawal.withdrawalID.printable, .dim),

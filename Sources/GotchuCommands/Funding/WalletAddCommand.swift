@@ -59,14 +59,13 @@ struct WalletAddCommand: SocketCommand {
     }
 
     private func show(_ deposit: IntentReply, _ output: Output) {
-        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
         guard let url = deposit.checkoutURL else {
-            return output.message("\(amount) is on its way.")
+            return output.message("\(deposit.amount) is on its way.")
         }
         if let code = QRCode(url), let picture = code.drawing(on: output.messages) {
             output.message(picture)
         }
-        output.message("Pay \(amount) until \(deposit.expiresAt.clockText) at")
+        output.message("Pay \(deposit.amount) until \(deposit.expiresAt.clockText) at")
         output.message(output.messages.paint(url.printable, .bold))
     }
 
@@ -75,16 +74,11 @@ struct WalletAddCommand: SocketCommand {
         _ client: LocalClient,
         _ output: Output
     ) async throws {
-        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
         switch deposit.status {
         case .succeeded:
             if output.isJSON { return try output.json(deposit) }
-            let wallet = try? await client.wallet()
-            let balance = wallet.map { wallet in
-                let currency = wallet.currency ?? .usd
-                return Money(minorUnits: wallet.availableCents.value, currency: currency)
-            }
-            output.line("Added \(amount)" + (balance.map { " · balance \($0)" } ?? ""))
+            let balance = try? await client.wallet().available
+            output.line("Added \(deposit.amount)" + (balance.map { " · balance \($0)" } ?? ""))
         case .failed, .canceled:
             // The provider's own text; may be empty.
             let reason = deposit.lastError?.message.printable ?? ""
@@ -92,7 +86,7 @@ struct WalletAddCommand: SocketCommand {
                 deposit,
                 .negative(
                     "Nothing was added" + (reason.isEmpty ? "." : ": \(reason)"),
-                    next: "gotchu-ctl wallet add \(amount.decimalText)"
+                    next: "gotchu-ctl wallet add \(deposit.amount.decimalText)"
                 )
             )
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:

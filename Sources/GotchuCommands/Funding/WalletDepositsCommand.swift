@@ -24,9 +24,8 @@ struct WalletDepositsCommand: SocketCommand {
             Table.Column(title: "ID", dropPriority: 2),
         ])
         table.rows = list.paymentIntents.map { deposit in
-            let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
-            return [
-                Table.Cell(deposit.createdAt.dateText, .dim), Table.Cell("\(amount)"),
+            [
+                Table.Cell(deposit.createdAt.dateText, .dim), Table.Cell("\(deposit.amount)"),
                 Table.Cell(deposit.status.word),
                 Table.Cell(deposit.lastError?.message.printable ?? ""),
                 Table.Cell(deposit.paymentIntentID.printable, .dim),
@@ -63,8 +62,7 @@ struct WalletCancelCommand: SocketCommand {
             throw LocalClientFailure.problem(problem)
         }
         guard !output.isJSON else { return try output.json(deposit) }
-        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
-        output.line("Cancelled: \(amount) was not added.")
+        output.line("Cancelled: \(deposit.amount) was not added.")
     }
 }
 

@@ -103,11 +103,7 @@ final class PaymentWatch: Sendable {
     /// by now.
     private func shortage(for payment: PaymentView, _ client: LocalClient) async -> Shortage? {
         guard let wallet = try? await client.wallet() else { return nil }
-        let held = Money(
-            minorUnits: wallet.availableCents.value,
-            currency: wallet.currency ?? .usd
-        )
-        return Shortage(asked: payment.amount.total, held: held)
+        return Shortage(asked: payment.amount.total, held: wallet.available)
     }
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
