@@ -22,26 +22,18 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     /// True if the payee of a split gets all shares or none; by default false.
     package var isAllOrNothing: Bool?
 
-    package init(
-        amountCents: Int64,
-        currency: Currency? = nil,
-        memo: String? = nil,
-        ttlSeconds: Int? = nil,
-        allowsTip: Bool? = nil,
-        split: SplitTerms? = nil,
-        contestID: String? = nil
-    ) {
-        self.amountCents = amountCents
+    package init(_ new: NewRequest) {
+        amountCents = new.amountCents
         // The currency of a desk is that of its contest.
-        self.currency = contestID == nil ? currency : nil
-        self.memo = memo
-        self.ttlSeconds = ttlSeconds
-        self.allowsTip = allowsTip
-        kind = contestID == nil ? split.map { _ in Places.split } : Places.entry
-        self.contestID = contestID
-        shares = split?.shares
-        shareCents = split?.shareCents
-        isAllOrNothing = split?.isAllOrNothing
+        currency = new.contestID == nil ? new.currency : nil
+        memo = new.memo
+        ttlSeconds = new.ttlSeconds
+        allowsTip = new.allowsTip
+        kind = new.contestID == nil ? new.split.map { _ in Places.split } : Places.entry
+        contestID = new.contestID
+        shares = new.split?.shares
+        shareCents = new.split?.shareCents
+        isAllOrNothing = new.split?.isAllOrNothing
     }
 
     enum CodingKeys: String, CodingKey {

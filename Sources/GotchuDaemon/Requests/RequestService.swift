@@ -137,16 +137,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         _ new: NewRequest,
         call: IdempotentCall?
     ) async throws(Problem) -> RequestRecord {
-        let terms = CreateSessionRequest(
-            amountCents: new.amountCents,
-            currency: new.currency,
-            memo: new.memo,
-            ttlSeconds: new.ttlSeconds,
-            allowsTip: new.allowsTip,
-            split: new.split,
-            contestID: new.contestID
-        )
-        let session = try await client.createSession(terms).getOrThrow(tokens)
+        let session = try await client.createSession(CreateSessionRequest(new)).getOrThrow(tokens)
         // The expiry is by this device's clock, which may differ from the server's.
         let end = Timestamp.now.advanced(
             by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
