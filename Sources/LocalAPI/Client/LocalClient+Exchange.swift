@@ -26,7 +26,7 @@ extension LocalClient {
         _ path: String,
         body: some Encodable,
         key: IdempotencyKey? = nil,
-        limit: Duration
+        limit: Duration = serverBoundLimit
     ) async throws -> Reply {
         let bytes = try [UInt8](JSONEncoder().encode(body))
         return try await call(method, path, bytes: bytes, key: key, limit: limit)

@@ -52,8 +52,7 @@ package struct LocalClient: Sendable {
         _ request: NewRequest,
         key: IdempotencyKey? = nil
     ) async throws -> RequestView {
-        let limit = Self.serverBoundLimit
-        return try await call(.POST, "/v1/requests", body: request, key: key, limit: limit)
+        try await call(.POST, "/v1/requests", body: request, key: key)
     }
 
     /// The daemon's requests, newest first.
@@ -84,13 +83,12 @@ package struct LocalClient: Sendable {
         _ payment: NewPayment,
         key: IdempotencyKey? = nil
     ) async throws -> PaymentView {
-        let limit = Self.serverBoundLimit
-        return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
+        try await call(.POST, "/v1/payments", body: payment, key: key)
     }
 
     /// Starts a refund. Returns once the daemon has recorded it.
     package func createRefund(_ refund: NewRefund) async throws -> PaymentView {
-        try await call(.POST, "/v1/refunds", body: refund, limit: Self.serverBoundLimit)
+        try await call(.POST, "/v1/refunds", body: refund)
     }
 
     /// Returns the daemon's payments and refunds, newest first.
@@ -112,8 +110,7 @@ package struct LocalClient: Sendable {
 
     /// Resolves an EID at the payment server.
     package func resolve(_ eid: EID) async throws -> ResolvedSession {
-        let body = ResolveRequest(eid: eid)
-        return try await call(.POST, "/v1/resolve", body: body, limit: Self.serverBoundLimit)
+        try await call(.POST, "/v1/resolve", body: ResolveRequest(eid: eid))
     }
 
     /// Returns the wallet of the logged-in user.
@@ -127,8 +124,7 @@ package struct LocalClient: Sendable {
     ///   deposit.
     package func openDeposit(_ deposit: NewDeposit, key: IdempotencyKey) async throws -> IntentReply
     {
-        let limit = Self.serverBoundLimit
-        return try await call(.POST, "/v1/wallet/deposits", body: deposit, key: key, limit: limit)
+        try await call(.POST, "/v1/wallet/deposits", body: deposit, key: key)
     }
 
     /// The newest deposits, newest first.
@@ -155,8 +151,7 @@ package struct LocalClient: Sendable {
         _ withdrawal: NewWithdrawal,
         key: IdempotencyKey
     ) async throws -> WithdrawalView {
-        let (path, limit) = ("/v1/wallet/withdrawals", Self.serverBoundLimit)
-        return try await call(.POST, path, body: withdrawal, key: key, limit: limit)
+        try await call(.POST, "/v1/wallet/withdrawals", body: withdrawal, key: key)
     }
 
     /// Returns one of the daemon's withdrawals in its current state.
@@ -243,7 +238,7 @@ package struct LocalClient: Sendable {
 
     /// Logs the daemon in at the payment server.
     package func login(_ login: LocalLogin) async throws -> StatusReply {
-        try await call(.POST, "/v1/login", body: login, limit: Self.serverBoundLimit)
+        try await call(.POST, "/v1/login", body: login)
     }
 
     /// Deletes the daemon's token.
