@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// A contest in full, as one caller may see it.
 package struct ContestDetail: Codable, Hashable, Sendable {
-    package var actionList: [ContestAction]
-    package var actions: ContestActions
+    package var actionList: [ContestAction] = []
+    package var actions = ContestActions()
     package var contestName: String
     package var contract: Int = 1
     package var createdAt: Timestamp
@@ -12,23 +12,23 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     package var entryCount: WireCount
     package var entryFeeCents: WireCount
     package var id: WireUUID
-    package var isLocked: Bool
-    package var joinToken: Nullable<String>
+    package var isLocked = false
+    package var joinToken = Nullable<String>(nil)
     package var leaderboardState: LeaderboardState
     package var lockTime: Timestamp
     package var maxEntries: WireCount
     package var organizerID: WireUUID
     package var organizerName: String
-    package var payoutTable: [PayoutTier]
-    package var rosterConfig: RosterConfig
-    package var sections: [ContestSection]
+    package var payoutTable: [PayoutTier] = []
+    package var rosterConfig = RosterConfig(entryFields: [:], validationRules: [:])
+    package var sections: [ContestSection] = []
     package var startTime: Timestamp
     package var state: ContestState
     package var status: ContestStatus
     package var templateID: WireUUID
     package var type: String
     package var updatedAt: Timestamp
-    package var userHasEntered: Bool
+    package var userHasEntered = false
     package var version: WireCount
     /// The caller's own entry; absent if the caller has none.
     package var entry: EnteredRoster?
@@ -113,14 +113,6 @@ package struct ContestDetail: Codable, Hashable, Sendable {
         self.endTime = Nullable(endTime)
         entryCount = counts.entries
         maxEntries = counts.most
-        isLocked = false
-        joinToken = Nullable(nil)
-        payoutTable = []
-        rosterConfig = RosterConfig(entryFields: [:], validationRules: [:])
-        sections = []
-        actions = ContestActions()
-        actionList = []
-        userHasEntered = false
     }
 
     enum CodingKeys: String, CodingKey {
