@@ -22,7 +22,6 @@ extension Connection {
     /// Answers a call to one of our objects.
     func receiveCall(_ message: borrowing Message) {
         guard let path = message.path, let member = message.member else { return }
-        let answer: Answer
         do {
             let invocation = Invocation(
                 sender: message.sender,
@@ -31,16 +30,13 @@ extension Connection {
                 member: member,
                 arguments: try arguments(of: message)
             )
-            answer = try Dispatcher(objects: objects).answer(invocation)
-            if case .method(let method, let invocation) = answer {
-                try serve(method, invocation, message)
-                return
+            switch try Dispatcher(objects: objects).answer(invocation) {
+            case .values(let values): reply(to: message, .success(values))
+            case .method(let method, let invocation): try serve(method, invocation, message)
             }
         } catch {
-            refuse(message, error)
-            return
+            reply(to: message, .failure(error))
         }
-        if case .values(let values) = answer { reply(to: message, .success(values)) }
     }
 
     private func arguments(
@@ -106,10 +102,6 @@ extension Connection {
             // The caller notices it only by its own timeout.
             logger.debug("a reply was not sent", metadata: ["error": "\(error.code.rawValue)"])
         }
-    }
-
-    private func refuse(_ message: borrowing Message, _ failure: MethodFailure) {
-        reply(to: message, .failure(failure))
     }
 }
 

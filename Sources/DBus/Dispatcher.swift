@@ -19,7 +19,7 @@ struct Dispatcher {
     }
 
     private func peer(_ call: Invocation) throws(MethodFailure) -> Answer {
-        guard call.member == "Ping" else { throw unknownMethod(call) }
+        guard call.member == "Ping" else { throw unknownMethod }
         try check(call, .none)
         return .values([])
     }
@@ -34,10 +34,10 @@ struct Dispatcher {
             : object.interfaces[call.interface]
         guard let interface else {
             throw call.interface.isEmpty
-                ? unknownMethod(call)
+                ? unknownMethod
                 : .standard("UnknownInterface", "There is no such interface here.")
         }
-        guard let method = interface.methods[call.member] else { throw unknownMethod(call) }
+        guard let method = interface.methods[call.member] else { throw unknownMethod }
         try check(call, method.input)
         return .method(method, call)
     }
@@ -66,7 +66,7 @@ struct Dispatcher {
             else { throw invalidArguments }
             set(value)
             return .values([])
-        default: throw unknownMethod(call)
+        default: throw unknownMethod
         }
     }
 
@@ -92,7 +92,9 @@ struct Dispatcher {
     }
 
     private func object(_ call: Invocation) throws(MethodFailure) -> ExportedObject {
-        guard let object = objects[call.path] else { throw unknownObject(call) }
+        guard let object = objects[call.path] else {
+            throw .standard("UnknownObject", "There is no such object.")
+        }
         return object
     }
 
@@ -107,11 +109,7 @@ struct Dispatcher {
         .standard("InvalidArgs", "The arguments are of other types.")
     }
 
-    private func unknownObject(_ call: Invocation) -> MethodFailure {
-        .standard("UnknownObject", "There is no such object.")
-    }
-
-    private func unknownMethod(_ call: Invocation) -> MethodFailure {
+    private var unknownMethod: MethodFailure {
         .standard("UnknownMethod", "There is no such method.")
     }
 }
