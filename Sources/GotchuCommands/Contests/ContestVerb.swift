@@ -75,17 +75,15 @@ struct ContestAccess: Sendable {
         return try await get("/leaderboard?limit=\(limit)\(start)", as: Leaderboard.self)
     }
 
-    /// Returns the pages of the leaderboard in order. Stops after the first page for which
-    /// `isEnough` returns true.
-    func boards(until isEnough: (Leaderboard) -> Bool) async throws -> [Leaderboard] {
-        var pages: [Leaderboard] = []
+    /// Returns the user's own standing; `nil` if no page of the leaderboard has it.
+    func ownStanding() async throws -> Leaderboard.Standing? {
         var cursor: String?
         repeat {
             let page = try await board(limit: Self.boardPage, cursor: cursor).document
-            pages.append(page)
-            cursor = isEnough(page) ? nil : page.nextCursor
+            if let own = page.standings.first(where: { $0.isYou == true }) { return own }
+            cursor = page.nextCursor
         } while cursor != nil
-        return pages
+        return nil
     }
 
     func get<Document: ContestDocument>(

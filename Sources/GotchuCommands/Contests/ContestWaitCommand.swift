@@ -80,17 +80,10 @@ struct ContestWaitCommand: ContestVerb {
                 .negative(outcome.sentence(of: detail), next: "gotchu-ctl wallet")
             )
         }
-        if detail.entry != nil {
-            let pages = try await access.boards { page in page.standings.contains(where: \.isOwn) }
-            outcome.add(pages.last?.standings.first(where: \.isOwn))
-        }
+        if detail.entry != nil { outcome.add(try await access.ownStanding()) }
         if output.isJSON { return try output.json(outcome) }
         output.line(outcome.sentence(of: detail))
     }
-}
-
-extension Leaderboard.Standing {
-    fileprivate var isOwn: Bool { isYou == true }
 }
 
 extension Problem {
