@@ -86,9 +86,6 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// Handles a controller that answers again: it is unknown which advertisements it still sends.
-    mutating func controllerAnswered() { renew() }
-
     /// Schedules all advertisements on the air to be registered again.
     ///
     /// - Returns: False if there are no advertisements.

@@ -235,7 +235,8 @@ struct BlueZPlanner: Sendable {
         switch change {
         case .stoppedAnswering: break
         case .answersAgain:
-            advertising.controllerAnswered()
+            // It is unknown which advertisements it still sends.
+            advertising.renew()
             scan.controllerAnswered()
             ladder.proved()
         case nil where ladder.reason == .unresponsive && controller.provesScan(traffic):
