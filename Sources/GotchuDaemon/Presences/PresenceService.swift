@@ -327,7 +327,14 @@ final class PresenceService: Service {
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
-        for presence in presences where presence.isInReach { resolve(presence) }
+        for presence in presences where presence.isInReach {
+            resolver.enqueue(
+                presence.eid,
+                level: presence.level ?? -.infinity,
+                since: presence.firstHeard,
+                isTap: presence.verdict == .tap
+            )
+        }
         let now = MonotonicTime.now
         hub.publish(
             lost.map { .presenceLost($0) }
@@ -336,16 +343,6 @@ final class PresenceService: Service {
                         state.view(of: $0, at: now, session: resolver.cached($0.eid))
                     )
                 }
-        )
-    }
-
-    /// Resolves a presence in reach, if its answer is not fresh or a tap has to be reported.
-    private func resolve(_ presence: Presence) {
-        resolver.enqueue(
-            presence.eid,
-            level: presence.level ?? -.infinity,
-            since: presence.firstHeard,
-            isTap: presence.verdict == .tap
         )
     }
 }
