@@ -24,8 +24,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     private var starting = 0
     private var isStopping = false
     private var driveQueue: [(id: String, isResumed: Bool)]
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameter clock: The clock of the waits between two attempts.
     init(_ core: DaemonCore, clock: any Clock<Duration> = ContinuousClock()) {
@@ -34,7 +33,6 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         records = Order.kept(in: core.journal.contentsAtStart)
         driveQueue = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
             .map { ($0.id, isResumed: true) }
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !driveQueue.isEmpty { wake.yield() }
     }
 

@@ -37,8 +37,7 @@ actor PaymentService: Service {
     private var waits: [String: Task<Void, Never>] = [:]
     /// The time at which each open payment's session was first heard at a near level, by payment.
     private var nearSince: [String: MonotonicTime] = [:]
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameter clock: The clock of the waits between two attempts.
     init(
@@ -57,7 +56,6 @@ actor PaymentService: Service {
         let open = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
         driveQueue = open.map { ($0.id, isResumed: true) }
         unresolved = UnresolvedPayments(open.map(\.id), at: .now)
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !driveQueue.isEmpty { wake.yield() }
     }
 

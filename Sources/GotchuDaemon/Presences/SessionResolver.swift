@@ -13,8 +13,7 @@ final class SessionResolver: Sendable {
     private let query = Mutex<Query?>(nil)
     /// A Boolean that is true until the server has refused a query that reports a tap.
     private let reportsTaps = Atomic(true)
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// A query in progress, and the callers that also wait for its answer.
     private struct Query {
@@ -24,7 +23,6 @@ final class SessionResolver: Sendable {
 
     init(client: PaymentClient) {
         self.client = client
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Returns the session of an EID, from a fresh cached answer or from the server.

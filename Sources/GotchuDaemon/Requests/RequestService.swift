@@ -51,10 +51,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var isStopping = false
     private(set) var counts = Counts()
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
-    let airWakes: AsyncStream<Void>
-    let airWake: AsyncStream<Void>.Continuation
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let (airWakes, airWake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(
         client: PaymentClient,
@@ -87,8 +85,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
                 onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
             }
         }
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (airWakes, airWake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !watchQueue.isEmpty { wake.yield() }
     }
 

@@ -56,8 +56,7 @@ final class EventReader: Sendable {
     let topics: Set<EventTopic>
     let userID: UInt32
     private let pending = Mutex(Pending())
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// The lines to write, in order.
     struct Pending: Sendable {
@@ -81,7 +80,6 @@ final class EventReader: Sendable {
     init(topics: Set<EventTopic>, userID: UInt32, onEnd: @escaping @Sendable () -> Void) {
         self.topics = topics
         self.userID = userID
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         wake.onTermination = { _ in onEnd() }
     }
 
