@@ -12,7 +12,6 @@ struct Sleepers {
     private var cancelled: Set<UInt64> = []
     private var nextID: UInt64 = 0
 
-    /// The earliest deadline.
     private var nextDeadline: ContinuousClock.Instant?
     /// The time at which the thread must wake for a sleeper.
     private(set) var nextLimit: ContinuousClock.Instant?

@@ -99,6 +99,5 @@ package struct MethodFailure: Error, Equatable, Sendable {
 }
 
 extension Signature {
-    /// The empty signature.
     package static let none = Signature(validated: "")
 }

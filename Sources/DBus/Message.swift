@@ -25,7 +25,6 @@ struct Message: ~Copyable {
         Self.text(dbus_message_get_path(raw)).map(ObjectPath.init(validated:))
     }
 
-    /// Returns the values of the body.
     func values() throws(DBusError) -> [Value] {
         var decoder = Decoder()
         return try decoder.decode(raw)

@@ -15,7 +15,6 @@ package struct ObjectPath: Hashable, Sendable {
         self.text = text
     }
 
-    /// `/`
     package static let root = ObjectPath(validated: "/")
 
     /// Returns true if `other` lies below this path.

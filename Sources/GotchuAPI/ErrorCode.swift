@@ -69,7 +69,6 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case badServerAnswer = "BAD_SERVER_ANSWER"
     case journalUnwritable = "JOURNAL_UNWRITABLE"
 
-    /// The one HTTP status that goes with this code.
     var httpStatus: Int {
         switch self {
         case .validationError, .idempotencyKeyRequired, .signatureInvalid: 400

@@ -31,7 +31,6 @@ package struct GivenToken: AccessSource {
 package enum Access: Equatable, Sendable {
     /// No authorization: nobody is logged in.
     case none
-    /// A bearer token.
     case bearer(String)
     /// The token could not be fetched from the server. The call is not made.
     case outage(Outage)

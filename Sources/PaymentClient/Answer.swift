@@ -45,7 +45,6 @@ package struct Outage: Error, Equatable, Sendable {
         case refusedByProxy = "refused-by-proxy"
         /// This machine does not trust the server's certificate, or TLS could not be negotiated.
         case untrusted
-        /// The call timed out.
         case timedOut = "timed-out"
         /// 408, 429, or a 5xx of the server itself. The call can be retried later.
         case busy

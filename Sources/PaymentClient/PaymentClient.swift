@@ -30,7 +30,6 @@ package struct PaymentClient: Sendable {
 
     static let readyPath = "/readyz"
 
-    /// The server that is called.
     package let server: ServerURL
     let http: any HTTPTransport
     private var access: any AccessSource

@@ -89,7 +89,6 @@ struct TransportChoice: Sendable {
 }
 
 extension TransportChoice {
-    /// Adds the transport to a state.
     func add(to state: RadioState) -> RadioState {
         var state = state
         state.transport = transport

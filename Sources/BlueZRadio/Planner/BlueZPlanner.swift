@@ -51,7 +51,6 @@ struct BlueZPlanner: Sendable {
         ladder = RecoveryLadder(timings: timings)
     }
 
-    /// The adapter that is used.
     var adapter: AdapterState? { link.adapter }
 
     // MARK: Requests

@@ -8,7 +8,6 @@ import GotchuCore
 /// may be read during a burst, so it is over only at the first reading without new commands.
 struct CommandBurst: Sendable {
     enum Finding: Equatable, Sendable {
-        /// A scan has started.
         case scanStarted
         /// The burst is over and started no scan: it had too few commands, or one was not answered.
         /// The value is the time of the last reading with new commands.

@@ -59,7 +59,6 @@ struct ScanPlan: Sendable {
     /// The number of consecutive failed starts.
     var failures: Int { retry.failures }
 
-    /// The effect of our filters on the scan.
     var filterEffect: FilterWatch.Effect { filter.effect }
 
     /// The time from which a scan whose next cycle did not begin is requested again.

@@ -36,7 +36,6 @@ struct ScanWatch: Sendable {
         lossDue = nil
     }
 
-    /// Records that a scan was started.
     mutating func started(isDiscovering: Bool, now: MonotonicTime) {
         lastLife = now
         lastCycle = now

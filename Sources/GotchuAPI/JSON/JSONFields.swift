@@ -101,7 +101,6 @@ package struct JSONFields {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
-    /// Reads a required session id.
     package mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
         guard let text = try string(name), let id = SessionID(rawValue: text) else {
             throw .invalid("\(name) must be the name of a session.")
@@ -132,7 +131,6 @@ package struct JSONFields {
         return value
     }
 
-    /// Reads a required integer.
     package mutating func requiredInteger(_ name: String) throws(Problem) -> Int64 {
         guard let value = try integer(name) else { throw .invalid("\(name) is missing.") }
         return value

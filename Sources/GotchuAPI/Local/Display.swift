@@ -69,7 +69,6 @@ package struct DisplayReply: Codable, Equatable, Sendable {
 
     package struct TimeLeft: Codable, Equatable, Sendable {
         package var milliseconds: Int
-        /// The total time.
         package var totalMilliseconds: Int
         /// The label of the countdown.
         package var label: String

@@ -150,7 +150,6 @@ package struct PaymentView: Codable, Equatable, Sendable {
         case refund
     }
 
-    /// The state of a payment.
     package enum State: String, Codable, CaseIterable, Sendable {
         /// The session is being locked. No money was sent yet, and the payment can be cancelled.
         case locking
@@ -163,7 +162,6 @@ package struct PaymentView: Codable, Equatable, Sendable {
         /// Definitely not paid; `code` is the reason.
         case declined
 
-        /// A Boolean that is true if the state is final.
         package var isFinal: Bool {
             switch self {
             case .paid, .declined: true

@@ -155,7 +155,6 @@ package struct RequestView: Codable, Equatable, Sendable {
         }
     }
 
-    /// The state of a request.
     package enum State: String, Codable, CaseIterable, Sendable {
         /// Waiting for a payer.
         case advertising
@@ -170,7 +169,6 @@ package struct RequestView: Codable, Equatable, Sendable {
         /// It ended while the server was unreachable. The daemon is asking for the outcome.
         case unknown
 
-        /// A Boolean that is true if the state is final.
         package var isFinal: Bool {
             switch self {
             case .paid, .expired, .cancelled: true

@@ -69,7 +69,6 @@ package enum IntentStatus: String, Codable, CaseIterable, Sendable {
     case failed = "FAILED"
     case canceled = "CANCELED"
 
-    /// A Boolean that is true if the state is final.
     package var isFinal: Bool {
         switch self {
         case .succeeded, .failed, .canceled: true

@@ -31,7 +31,6 @@ extension Leaderboard {
         return table
     }
 
-    /// A one-line summary of the leaderboard.
     var summary: String {
         let count = meta.totalParticipants.value
         return "\(state.rawValue.lowercased()) · \(count == 1 ? "1 entry" : "\(count) entries")"

@@ -116,7 +116,6 @@ struct ContestOutcome: Encodable, Sendable {
         payoutCents = standing.map { $0.payoutCents.value?.value ?? 0 }
     }
 
-    /// The outcome in one sentence.
     func sentence(of detail: ContestDetail) -> String {
         guard state == .paid else {
             let isBack = entry != nil && detail.entryFeeCents.value > 0

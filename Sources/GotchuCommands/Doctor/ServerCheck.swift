@@ -47,6 +47,5 @@ enum ServerCheck {
 }
 
 extension HealthItem {
-    /// A Boolean that is true if the item is an error of the payment server.
     var isAboutServer: Bool { severity == .error && code.hasPrefix("server-") }
 }

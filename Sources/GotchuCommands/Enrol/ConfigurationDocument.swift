@@ -36,7 +36,6 @@ struct ConfigurationDocument {
         )
     }
 
-    /// Returns the text with another server.
     func text(withServer server: String) -> String { Self.text(text, withServer: server) }
 
     /// Replaces the file durably, with its mode and owner.

@@ -3,7 +3,6 @@ import Glibc
 /// The capabilities of one standard stream. All except `size` are determined once.
 struct Terminal: Sendable {
     let descriptor: CInt
-    /// A Boolean that is true if the stream is a terminal.
     let isTerminal: Bool
     /// A Boolean that is true if lines can be redrawn.
     let canRedraw: Bool

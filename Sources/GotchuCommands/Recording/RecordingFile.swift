@@ -52,7 +52,6 @@ struct RecordingFile: ~Copyable {
         return true
     }
 
-    /// Syncs the file to the disk.
     func sync() throws(CommandFailure) {
         guard fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
     }

@@ -5,7 +5,6 @@ import LocalAPI
 import ServiceProcess
 
 extension LocalClientFailure {
-    /// The stable code and the exit status.
     var codeAndStatus: (String, ExitStatus) {
         switch self {
         case .noSocket: ("NO_SOCKET", .unavailable)
@@ -27,7 +26,6 @@ extension LocalClientFailure {
         }
     }
 
-    /// The failure in one sentence.
     func sentence(_ invocation: Invocation) -> String {
         switch self {
         case .noSocket(let path): "gotchud is not running: there is no socket at \(path)."

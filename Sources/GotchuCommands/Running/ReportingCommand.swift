@@ -10,7 +10,6 @@ protocol ReportingCommand: AsyncParsableCommand, Sendable {
 extension ReportingCommand {
     var socketPath: String { options.socketPath }
 
-    /// The call of this command.
     var invocation: Invocation {
         Invocation(
             socketPath: socketPath,

@@ -4,7 +4,6 @@ import PaymentClient
 import ServiceProcess
 
 extension DaemonConfiguration {
-    /// The route to the payment server.
     var serverRoute: ServerRoute { ServerRoute(server: server, caFile: caFile, proxy: proxy) }
 
     /// The settings of all calls to the payment server. Reads the CA file.

@@ -6,9 +6,7 @@ import ServiceProcess
 enum RadioSpecification: Equatable, Sendable {
     /// BlueZ with this adapter (`hci0`). If no adapter is given, the first powered adapter is used.
     case bluez(adapter: String?, transport: TransportPolicy = .dbus)
-    /// The simulated air in a folder.
     case simulated(folder: String, position: AirPosition)
-    /// A recording in a file.
     case replay(file: String)
 
     init?(_ text: String) {

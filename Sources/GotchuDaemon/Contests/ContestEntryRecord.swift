@@ -10,7 +10,6 @@ struct ContestEntryRecord: OrderRecord {
     static let kindName = "entry"
     static let nextStep = "gotchu-ctl contest list --mine"
 
-    /// The final outcome of the entry.
     enum End: Codable, Equatable, Sendable {
         case joined
         case declined(Problem)

@@ -20,7 +20,6 @@ final class DisplayBoard: Sendable {
         wake()
     }
 
-    /// Applies a step of a request.
     func apply(_ step: RequestStep) {
         switch step {
         case .sessionRequested(let attempt, let new):
@@ -36,7 +35,6 @@ final class DisplayBoard: Sendable {
         }
     }
 
-    /// Applies the daemon's status.
     func apply(_ status: StatusReply) {
         handle(.serverChanged(isAnswering: status.server.isReachable != false))
         handle(.readinessChanged(isReady: status.isReady))

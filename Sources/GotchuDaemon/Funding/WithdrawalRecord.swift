@@ -10,7 +10,6 @@ struct WithdrawalRecord: OrderRecord {
     static let kindName = "withdrawal"
     static let nextStep = "gotchu-ctl payouts"
 
-    /// The final outcome of the order.
     enum End: Codable, Equatable, Sendable {
         case ordered(WithdrawalReply)
         case declined(Decline)

@@ -11,7 +11,6 @@ protocol JournalledRecord: Codable, Equatable, Sendable {
     var createdAt: Timestamp { get }
     /// A Boolean that is true until the outcome is known.
     var isOpen: Bool { get }
-    /// The record as a line of the journal.
     var line: JournalRecord { get }
 }
 

@@ -1,20 +1,16 @@
 import GotchuAPI
 import GotchuCore
 
-/// A request in the journal. A restarted kiosk resumes it.
+/// A request in the journal. A restarted kiosk resumes it. Most members are those of `RequestView`.
 struct RequestRecord: Codable, Equatable, Sendable {
     let sid: SessionID
     /// The current EID.
     var eid: EID
     let server: String
     let amountCents: Int64
-    /// The same as in `RequestView`.
     var tipCents: Int64?
-    /// The same as in `RequestView`.
     var places: Places?
-    /// The same as in `RequestView`.
     var isAllOrNothing: Bool?
-    /// The same as in `RequestView`.
     var contest: DeskContest?
     let currency: Currency
     let memo: String?
@@ -35,7 +31,6 @@ struct RequestRecord: Codable, Equatable, Sendable {
 
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }
 
-    /// The same as in `RequestView`.
     var payLink: String? {
         guard state == .advertising, let publicURL else { return nil }
         return "\(publicURL)/p/\(eid)".uppercased()

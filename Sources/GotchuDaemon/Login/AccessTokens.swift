@@ -85,9 +85,7 @@ final class AccessTokens: AccessSource {
         report(login, isAccepted: isAccepted)
     }
 
-    /// Records that the server has accepted or refused a login.
-    ///
-    /// - Returns: True if this is a change.
+    /// Records an answer about a login like `TokenStore.record`. Publishes a change.
     @discardableResult
     private func report(_ login: TokenStore.Login, isAccepted: Bool) -> Bool {
         guard tokens.record(login.text, isAccepted: isAccepted) else { return false }

@@ -41,7 +41,6 @@ final class CalibrationStore: Sendable {
         entries.withLock { $0.keys.sorted() }.compactMap { view(of: $0) }
     }
 
-    /// Returns the calibration of one adapter.
     func view(of adapter: String) -> CalibrationView? {
         entries.withLock { $0[adapter] }.map {
             CalibrationView(
@@ -66,7 +65,6 @@ final class CalibrationStore: Sendable {
         try write(new)
     }
 
-    /// Deletes all calibrations.
     func reset() throws(Problem) { try write([:]) }
 
     private func write(_ new: [String: Entry]) throws(Problem) {

@@ -194,7 +194,6 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns the current verdict on one EID; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict? {
         state.withLock { state in
             apply(state.board.advance(to: .now), &state)
@@ -231,7 +230,6 @@ final class PresenceService: Service {
 
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// Returns the time at which an EID was first heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
 
     /// Applies the calibration of the adapter that listens now.

@@ -94,7 +94,6 @@ struct ResolvePlan: Sendable {
         answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
     }
 
-    /// All cached sessions.
     var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
 
     /// Queues an EID that is near, unless its answer is fresh and no tap is to be reported.

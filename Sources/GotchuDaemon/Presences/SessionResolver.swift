@@ -71,13 +71,7 @@ final class SessionResolver: Sendable {
         }
     }
 
-    /// Queues an EID to be resolved, unless its answer is fresh.
-    ///
-    /// - Parameters:
-    ///   - level: The level in dBm.
-    ///   - since: The time at which the EID was first heard.
-    ///   - isTap: True if this device taps the device that advertises the EID. The payee is then
-    ///     notified, even if a fresh answer is cached.
+    /// Queues an EID to be resolved, with the parameters of `ResolvePlan.enqueue`.
     func enqueue(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
         let isNew = plan.withLock {
             $0.enqueue(eid, level: level, since: since, isTap: isTap, at: .now)
@@ -85,12 +79,8 @@ final class SessionResolver: Sendable {
         if isNew { wake.yield() }
     }
 
-    /// Removes an EID from the queue.
     func removeFromQueue(_ eid: EID) { plan.withLock { $0.removeFromQueue(eid) } }
 
-    /// Records that a session has ended.
-    ///
-    /// - Returns: The cached EIDs of the session.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
     /// Waits for the answer to the background query in progress, if it is about this EID.

@@ -69,7 +69,6 @@ extension RequestRecord {
 }
 
 extension SplitTerms {
-    /// The number of shares.
     var count: Int { shareCents?.count ?? shares ?? 0 }
 }
 

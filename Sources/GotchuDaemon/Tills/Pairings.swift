@@ -3,7 +3,6 @@ import GotchuCore
 
 /// The pages that show a code and wait to be paired. A pure value: the time is passed in.
 struct Pairings {
-    /// The lifetime of a code.
     static let codeLifetime: Duration = .seconds(120)
     /// The maximum number of pages in pairing.
     static let pendingLimit = 3

@@ -14,7 +14,6 @@ package struct LocalClient: Sendable {
     /// The timeout of a call for which the daemon calls the payment server or uses the radio.
     static let serverBoundLimit = Duration.seconds(30)
 
-    /// The path of the daemon's socket.
     package let socketPath: String
 
     /// Called with the daemon's version for each reply. The caller can compare the versions.
@@ -28,7 +27,6 @@ package struct LocalClient: Sendable {
         self.versionHeard = versionHeard
     }
 
-    /// The daemon's status.
     package func status() async throws -> StatusReply {
         try await call(.GET, "/v1/status")
     }
@@ -221,7 +219,6 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
     }
 
-    /// The calibration of each adapter.
     package func calibrations() async throws -> CalibrationsReply {
         try await call(.GET, "/v1/calibration")
     }
@@ -231,7 +228,6 @@ package struct LocalClient: Sendable {
         try await call(.PUT, "/v1/calibration", body: new, limit: Self.promptLimit)
     }
 
-    /// Deletes all calibrations.
     package func resetCalibration() async throws -> CalibrationsReply {
         try await call(.DELETE, "/v1/calibration")
     }

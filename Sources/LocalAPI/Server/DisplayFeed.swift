@@ -80,7 +80,6 @@ package final class DisplayFeed: Sendable {
         return reader
     }
 
-    /// One reader of the display.
     final class Reader: Sendable {
         fileprivate let source: Source
         fileprivate let wake: AsyncStream<Void>.Continuation

@@ -17,7 +17,6 @@ package protocol Entrance: Sendable {
     /// Returns no future if there is no socket.
     func peer(of channel: any Channel) -> EventLoopFuture<Peer?>?
 
-    /// Returns the reply for a problem.
     func reply(_ problem: Problem, to request: Request) -> Response
 }
 

@@ -17,7 +17,6 @@ package final class LocalTraffic: Sendable {
             self.common = common
         }
 
-        /// The limits of the socket.
         package static let socket = Limits(
             user: 256,
             unauthorized: 16,
