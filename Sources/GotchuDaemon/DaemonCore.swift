@@ -62,6 +62,14 @@ struct DaemonCore {
         )
     }
 
+    /// Returns the client for a record's calls; `nil` if the record was begun at another server.
+    /// Nothing is sent as another user or to another server: the idempotency key is valid only for
+    /// one wallet at one server, so money could move twice.
+    func client(for record: some JournalledRecord) -> PaymentClient? {
+        guard client.server.description == record.server else { return nil }
+        return client.using(access.restricted(to: record.user))
+    }
+
     /// Applies a step of a request to the display. While a request is open, the payment server is
     /// probed more often.
     func apply(_ step: RequestStep) {

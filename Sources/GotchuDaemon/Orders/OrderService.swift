@@ -141,12 +141,8 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     }
 
     private func send(_ record: Order) async -> OrderFlow<Order>.SendOutcome {
-        guard core.client.server.description == record.server else {
-            return .notSent(.otherServer)
-        }
-        return .answer(
-            await record.send(with: core.client.using(core.access.restricted(to: record.user)))
-        )
+        guard let client = core.client(for: record) else { return .notSent(.otherServer) }
+        return .answer(await record.send(with: client))
     }
 
     /// - Returns: True if the end was journalled.

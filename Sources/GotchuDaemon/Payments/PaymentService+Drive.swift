@@ -37,19 +37,12 @@ extension PaymentService {
         }
     }
 
-    /// Makes a call to the server. Nothing is sent as another user or to another server: the
-    /// idempotency key is valid only for one wallet at one server, so money could move twice.
     private func ask<Record: MoneyRecord>(
         _ call: Record.Flow.Call,
         about record: Record
     ) async -> PaymentAnswer {
-        guard core.client.server.description == record.server else {
-            return .notSent(.otherServer)
-        }
-        return await record.send(
-            call,
-            core.client.using(core.access.restricted(to: record.user))
-        )
+        guard let client = core.client(for: record) else { return .notSent(.otherServer) }
+        return await record.send(call, client)
     }
 
     /// Journals a record's new stage, and publishes it once it is on disk.
