@@ -23,7 +23,6 @@ struct ContestCreateCommand: SocketCommand {
     )
 
     private static let fileLimit = 64 * 1024
-    private static let retryDuration: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
 
@@ -100,7 +99,7 @@ struct ContestCreateCommand: SocketCommand {
         var call = ContestCall(.post, "", document: ContestDetail.self)
         call.language = Environment.language
         call.body = try file.map { try contents(of: $0) } ?? terms()
-        let reply = try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
+        let reply = try await client.retryingWhileUnavailable { key in
             var call = call
             call.key = key
             return try await client.contest(call, as: ContestDetail.self)

@@ -45,8 +45,6 @@ extension ContestVerb {
 struct ContestAccess: Sendable {
     /// The largest page of a leaderboard, in entries.
     static let boardPage = 200
-    /// The time for which a call with a key is retried while the server does not answer.
-    private static let retryDuration: Duration = .seconds(60)
 
     let client: LocalClient
     let id: WireUUID
@@ -109,7 +107,7 @@ struct ContestAccess: Sendable {
         call.language = Environment.language
         call.body = CanonicalJSON.bytes(of: JSONValue.object(body))
         guard isKeyed else { return try await required(client.contest(call, as: type)) }
-        return try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
+        return try await client.retryingWhileUnavailable { key in
             var call = call
             call.key = key
             return try await required(client.contest(call, as: type))

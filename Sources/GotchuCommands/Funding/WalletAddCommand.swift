@@ -22,8 +22,6 @@ struct WalletAddCommand: SocketCommand {
 
     /// The interval at which the deposit is polled.
     private static let pause: Duration = .seconds(2)
-    /// The time for which a call is retried while the server does not answer.
-    private static let retryDuration: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
 
@@ -50,7 +48,7 @@ struct WalletAddCommand: SocketCommand {
     /// Opens the deposit; retries with the same key while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
         do {
-            return try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
+            return try await client.retryingWhileUnavailable { key in
                 try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
             }
         } catch LocalClientFailure.problem(let problem) where problem.errorCode == .forbidden {

@@ -6,6 +6,8 @@ extension LocalClient {
     /// The time for which a call is retried after a lost connection.
     static let retryDuration: Duration = .seconds(15)
     private static let retryInterval: Duration = .milliseconds(250)
+    /// The time for which a call is retried while the payment server does not answer.
+    private static let outageDuration: Duration = .seconds(60)
 
     /// Makes a call with an idempotency key; retries if the connection is lost before the reply.
     ///
@@ -36,14 +38,12 @@ extension LocalClient {
     }
 
     /// Makes a call like `retryingAfterLostConnection`. Retries with the same key while the reply
-    /// is a retryable problem, such as an unreachable payment server.
-    ///
-    /// - Parameter limit: The time after which the last problem is thrown.
+    /// is a retryable problem, such as an unreachable payment server. After `outageDuration` the
+    /// last problem is thrown.
     func retryingWhileUnavailable<Reply: Sendable>(
-        for limit: Duration,
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
-        let end = ContinuousClock.now + limit
+        let end = ContinuousClock.now + Self.outageDuration
         var schedule = RetrySchedule()
         return try await retryingAfterLostConnection { key in
             while true {
@@ -53,7 +53,7 @@ extension LocalClient {
                     where problem.retryable == true && ContinuousClock.now < end
                 {
                     let jitter = Double.random(in: 0..<1)
-                    // Backoff with jitter, until `limit` has passed.
+                    // Backoff with jitter, until `outageDuration` has passed.
                     try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
                 }
             }
