@@ -12,15 +12,17 @@ package protocol AccessSource: Sendable {
     func report(isAccepted: Bool, token: String?)
 }
 
-/// A source with one token and no replacement.
+/// A source with one token, or none, and no replacement.
 package struct GivenToken: AccessSource {
-    private let token: String
+    private let token: String?
 
-    package init(_ token: String) {
+    package init(_ token: String?) {
         self.token = token
     }
 
-    package func access() async -> Access { .bearer(token) }
+    package func access() async -> Access {
+        if let token { .bearer(token) } else { .none }
+    }
 
     package func access(replacing refused: String) async -> Access { .none }
 
@@ -34,13 +36,4 @@ package enum Access: Equatable, Sendable {
     case bearer(String)
     /// The token could not be fetched from the server. The call is not made.
     case outage(Outage)
-}
-
-/// The source for calls without authorization.
-struct NoAccess: AccessSource {
-    func access() async -> Access { .none }
-
-    func access(replacing refused: String) async -> Access { .none }
-
-    func report(isAccepted: Bool, token: String?) {}
 }

@@ -48,7 +48,7 @@ package struct PaymentClient: Sendable {
     ) {
         self.server = server
         self.http = http
-        self.access = access ?? NoAccess()
+        self.access = access ?? GivenToken(nil)
         self.onAnswer = onAnswer
     }
 
@@ -294,7 +294,7 @@ package struct PaymentClient: Sendable {
         limit: Int = replyLimit
     ) async -> Answer<RawReply> {
         let isPublic = Self.publicPaths.contains(path)
-        return await withAccess(isPublic ? NoAccess() : access) { access in
+        return await withAccess(isPublic ? GivenToken(nil) : access) { access in
             var request = request(method, path, headers: headers, access: access)
             if let body {
                 request.headers.add(name: "Content-Type", value: "application/json")
