@@ -85,7 +85,7 @@ struct LevelMeasurement {
     private final class Tally {
         private let count: Int
         private let wanted: EID?
-        private var presences: [EID: PresenceView] = [:]
+        private var list = PresenceList()
         private(set) var levels: [RSSI] = []
         private var adapter: String?
         private var lastHeard: Timestamp?
@@ -106,25 +106,13 @@ struct LevelMeasurement {
         ///
         /// - Returns: True if a level was added.
         func apply(_ event: Event, lead: Double) throws -> Bool {
-            switch event {
-            case .snapshot(let snapshot):
-                presences = Dictionary(
-                    snapshot.sessions.map { ($0.eid, $0) },
-                    uniquingKeysWith: { $1 }
-                )
-                return false
-            case .presenceLost(let eid):
-                presences[eid] = nil
-                return false
-            case .presenceChanged(let presence):
-                presences[presence.eid] = presence
-                return try sample(presence, lead: lead)
-            case .statusChanged, .requestChanged, .paymentChanged, .lagged: return false
-            }
+            _ = list.apply(event)
+            guard case .presenceChanged(let presence) = event else { return false }
+            return try sample(presence, lead: lead)
         }
 
         private func sample(_ presence: PresenceView, lead: Double) throws -> Bool {
-            let nearest = presences.values.sorted { $0.level > $1.level }
+            let nearest = list.presences.values.sorted { $0.level > $1.level }
             guard presence.eid == wanted ?? nearest.first?.eid,
                 let rssi = presence.rssiDBm.flatMap({ RSSI(dBm: $0) }),
                 lastHeard.map({ $0 < presence.lastHeardAt }) ?? true
