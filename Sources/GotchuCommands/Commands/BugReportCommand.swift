@@ -5,6 +5,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 import Subprocess
+import SystemPackage
 
 /// `gotchu-ctl bugreport`: writes one file that helps to find a fault.
 struct BugReportCommand: ReportingCommand {
@@ -129,13 +130,7 @@ struct BugReportCommand: ReportingCommand {
     }
 
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes.removeFirst(count)
-        }
-        return fsync(descriptor) == 0
+        let file = FileDescriptor(rawValue: descriptor)
+        return (try? file.writeAll(Array(text.utf8))) != nil && fsync(descriptor) == 0
     }
 }
