@@ -44,14 +44,7 @@ extension DemoScript {
         var met: Set<SessionID> = []
         while true {
             let request = try await follower.follow { event -> RequestView? in
-                let views =
-                    switch event {
-                    case .snapshot(let snapshot): snapshot.requests
-                    case .requestChanged(let request): [request]
-                    case .statusChanged, .presenceChanged, .presenceLost, .paymentChanged, .lagged:
-                        [RequestView]()
-                    }
-                return views.first { $0.state == .advertising && !met.contains($0.id) }
+                event.requests.first { $0.state == .advertising && !met.contains($0.id) }
             }
             met.insert(request.id)
             try await meet(request, child)

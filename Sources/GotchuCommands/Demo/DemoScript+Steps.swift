@@ -79,15 +79,7 @@ extension DemoScript {
             let started = try await payer.createPayment(new)
             let follower = EventFollower(client: payer, output: Output(isJSON: true))
             let end = try await follower.follow { event -> PaymentView? in
-                let views =
-                    switch event {
-                    case .snapshot(let snapshot): snapshot.payments
-                    case .paymentChanged(let payment): [payment]
-                    case .statusChanged, .presenceChanged, .presenceLost, .requestChanged,
-                        .lagged:
-                        [PaymentView]()
-                    }
-                return views.first { $0.id == started.id && $0.state.isFinal }
+                event.payments.first { $0.id == started.id && $0.state.isFinal }
             }
             guard end.state == .paid else { throw Self.failure("Not paid: \(end.detail)") }
             return ((), "The payer has PAID \(end.amount)")

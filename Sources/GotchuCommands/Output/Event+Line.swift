@@ -41,3 +41,23 @@ extension Event {
         }
     }
 }
+
+extension Event {
+    /// The requests of a snapshot, or the request that has changed.
+    var requests: [RequestView] {
+        switch self {
+        case .snapshot(let snapshot): snapshot.requests
+        case .requestChanged(let request): [request]
+        case .statusChanged, .presenceChanged, .presenceLost, .paymentChanged, .lagged: []
+        }
+    }
+
+    /// The payments and refunds of a snapshot, or the one that has changed.
+    var payments: [PaymentView] {
+        switch self {
+        case .snapshot(let snapshot): snapshot.payments
+        case .paymentChanged(let payment): [payment]
+        case .statusChanged, .presenceChanged, .presenceLost, .requestChanged, .lagged: []
+        }
+    }
+}

@@ -31,18 +31,6 @@ struct Settlement: Sendable {
         date = payment.updatedAt
         event = .paymentChanged(payment)
     }
-
-    /// Returns all settlements in an event, oldest first.
-    static func all(in event: Event) -> [Settlement] {
-        switch event {
-        case .snapshot(let snapshot):
-            (snapshot.requests.compactMap(Settlement.init)
-                + snapshot.payments.compactMap(Settlement.init)).sorted { $0.date < $1.date }
-        case .requestChanged(let request): [Settlement(request)].compactMap(\.self)
-        case .paymentChanged(let payment): [Settlement(payment)].compactMap(\.self)
-        case .statusChanged, .presenceChanged, .presenceLost, .lagged: []
-        }
-    }
 }
 
 /// Finds the settlements that are new since the first event, a snapshot. Returns each once.
@@ -56,7 +44,9 @@ struct Settlements {
     /// Returns the new settlements of an event, oldest first. Settlements of the first event are
     /// only remembered, not returned.
     mutating func apply(_ event: Event) -> [Settlement] {
-        let new = Settlement.all(in: event).filter { !known.contains($0.id) }
+        let all =
+            event.requests.compactMap(Settlement.init) + event.payments.compactMap(Settlement.init)
+        let new = all.filter { !known.contains($0.id) }.sorted { $0.date < $1.date }
         known += new.map(\.id)
         known.removeFirst(max(0, known.count - Self.limit))
         defer { isBegun = true }
