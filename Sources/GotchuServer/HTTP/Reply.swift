@@ -7,30 +7,16 @@ internal import NIOCore
 
 /// JSON replies. Their members are sorted, so equal replies have equal bytes.
 enum Reply {
-    static let problemType = "application/problem+json"
-
-    static func json(
-        _ value: some Encodable,
-        status: HTTPResponse.Status = .ok,
-        headers: HTTPFields = [:],
-        contentType: String = "application/json"
-    ) throws -> Response {
-        try buffered(value, status: status, headers: headers, contentType: contentType).response
+    static func json(_ value: some Encodable) throws -> Response {
+        try buffered(value).response
     }
 
-    static func bytes(of value: some Encodable) throws -> ByteBuffer {
-        ByteBuffer(bytes: try CanonicalJSON.encode(value))
-    }
-
-    static func problem(
-        _ problem: Problem,
-        headers: HTTPFields = [:]
-    ) throws -> BufferedReply {
+    static func problem(_ problem: Problem, headers: HTTPFields) throws -> BufferedReply {
         try buffered(
             problem,
             status: HTTPResponse.Status(code: problem.status),
             headers: headers,
-            contentType: problemType
+            contentType: "application/problem+json"
         )
     }
 
@@ -68,12 +54,12 @@ enum Reply {
         headers: HTTPFields = [:],
         contentType: String = "application/json"
     ) throws -> BufferedReply {
-        BufferedReply(
-            try bytes(of: value),
-            status: status,
-            headers: headers,
-            contentType: contentType
-        )
+        let body = ByteBuffer(bytes: try CanonicalJSON.encode(value))
+        var headers = headers
+        headers[.contentType] = contentType
+        headers[.cacheControl] = "no-store"
+        headers[.contentLength] = String(body.readableBytes)
+        return BufferedReply(status: status, headers: headers, body: body)
     }
 }
 
@@ -82,20 +68,6 @@ struct BufferedReply: Sendable {
     let status: HTTPResponse.Status
     var headers: HTTPFields
     let body: ByteBuffer
-
-    fileprivate init(
-        _ body: ByteBuffer,
-        status: HTTPResponse.Status = .ok,
-        headers: HTTPFields,
-        contentType: String = "application/json"
-    ) {
-        self.status = status
-        self.headers = headers
-        self.headers[.contentType] = contentType
-        self.headers[.cacheControl] = "no-store"
-        self.headers[.contentLength] = String(body.readableBytes)
-        self.body = body
-    }
 
     var response: Response {
         Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
