@@ -250,17 +250,16 @@ struct EarningsQuery {
 }
 
 extension EarningsCounts {
-    /// Adds the entries of a slice if they change earnings: payments received, or refunds of
-    /// them.
+    /// Adds the entries of a slice if they change earnings.
     fileprivate mutating func add(_ slice: EarningsSlice) throws(LedgerError) {
-        switch (try TransferKind.named(slice.kind).earner, slice.isDebit) {
-        case (.receiver, false):
+        switch try TransferKind.named(slice.kind).earning(isDebit: slice.isDebit) {
+        case .earning:
             paymentCount += slice.count
             takenCents += slice.amount
-        case (.sender, true):
+        case .refund:
             refundCount += slice.count
             refundedCents -= slice.amount
-        case (.nobody, _), (.receiver, true), (.sender, false): break
+        case nil: break
         }
     }
 }
@@ -268,11 +267,8 @@ extension EarningsCounts {
 extension EarningsEntry {
     /// - Returns: `nil` for an entry that does not change earnings.
     fileprivate init?(_ entry: Entry, _ record: Record?, _ breakdown: EarningsBreakdown) throws {
-        let kind: Kind
-        switch (try TransferKind.of(entry).earner, entry.isDebit) {
-        case (.receiver, false): kind = .earning
-        case (.sender, true): kind = .refund
-        case (.nobody, _), (.receiver, true), (.sender, false): return nil
+        guard let kind = try TransferKind.of(entry).earning(isDebit: entry.isDebit) else {
+            return nil
         }
         let session = try record?.session
         self.init(

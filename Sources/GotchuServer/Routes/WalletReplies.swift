@@ -21,6 +21,16 @@ extension TransferKind {
         guard let kind = byName[name] else { throw .corrupt("a kind of transfer") }
         return kind
     }
+
+    /// Returns the change that an entry makes to its account's earnings: a payment received, or a
+    /// refund of one. Returns `nil` if the entry changes no earnings.
+    func earning(isDebit: Bool) -> EarningsEntry.Kind? {
+        switch (earner, isDebit) {
+        case (.receiver, false): .earning
+        case (.sender, true): .refund
+        case (.nobody, _), (.receiver, true), (.sender, false): nil
+        }
+    }
 }
 
 extension Record {

@@ -47,7 +47,7 @@ struct PaymentList: Sendable {
                 limit: min(Self.slice, Int(next - numbers.lowerBound))
             )
             for (entry, record) in try await ledger.history(of: account, range)?.entries ?? [] {
-                if try entry.isEarned {
+                if try TransferKind.of(entry).earning(isDebit: entry.isDebit) != nil {
                     // The page is full, and one more line exists: there is a next page.
                     guard page.lines.count < limit else {
                         page.next = next
@@ -60,18 +60,5 @@ struct PaymentList: Sendable {
         }
         page.next = next > numbers.lowerBound ? next : nil
         return page
-    }
-}
-
-extension Entry {
-    /// A Boolean that is true if the entry changed its account's earnings.
-    fileprivate var isEarned: Bool {
-        get throws(LedgerError) {
-            switch try TransferKind.of(self).earner {
-            case .receiver: !isDebit
-            case .sender: isDebit
-            case .nobody: false
-            }
-        }
     }
 }
