@@ -48,21 +48,21 @@ struct WebhookBody: Encodable, Sendable {
         let sid: SessionID
         let payee_id: String
         let amount_cents: Int64
-        let tip_cents: Int64?
+        var tip_cents: Int64?
         let currency: Currency
         let memo: String?
         let payee_reference: String?
-        let refund_cents: Int64?
-        let refund_tip_cents: Int64?
+        var refund_cents: Int64?
+        var refund_tip_cents: Int64?
         let refunded_cents: Int64
         /// The id of a share's group session. `place` is the number of the share.
-        let group_sid: String?
-        let place: Int64?
+        var group_sid: String?
+        var place: Int64?
         /// The fields of a group session. Its kind is `split` or `entry`.
-        let kind: String?
-        let places: Int?
-        let places_paid: Int?
-        let paid_cents: Int64?
+        var kind: String?
+        var places: Int?
+        var places_paid: Int?
+        var paid_cents: Int64?
         /// The contest of a desk, or of a desk's share.
         let contest: Entered?
     }
@@ -70,7 +70,7 @@ struct WebhookBody: Encodable, Sendable {
     struct Entered: Encodable, Sendable {
         let id: String
         /// The contest's title, for a desk only. Shares have the memo instead.
-        let title: String?
+        var title: String?
     }
 
     /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
@@ -143,12 +143,8 @@ extension WebhookBody.SessionContent {
             refunded_cents: session.refunded,
             group_sid: session.group,
             place: session.place,
-            kind: nil,
-            places: nil,
-            places_paid: nil,
-            paid_cents: nil,
             contest: session.pot.flatMap { pot in
-                pot == session.group ? nil : WebhookBody.Entered(id: pot, title: nil)
+                pot == session.group ? nil : WebhookBody.Entered(id: pot)
             }
         )
     }
@@ -158,15 +154,10 @@ extension WebhookBody.SessionContent {
             sid: sid,
             payee_id: delivery.owner.rawValue,
             amount_cents: group.amount,
-            tip_cents: nil,
             currency: group.currency,
             memo: group.memo,
             payee_reference: group.reference,
-            refund_cents: nil,
-            refund_tip_cents: nil,
             refunded_cents: 0,
-            group_sid: nil,
-            place: nil,
             kind: group.purpose,
             places: (group.sale?.places).map(Int.init) ?? group.shares.count,
             places_paid: group.received.count,
