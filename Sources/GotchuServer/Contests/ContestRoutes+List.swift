@@ -137,16 +137,10 @@ extension ContestRoutes {
         for viewer: UserID?,
         in language: Language
     ) async throws -> ContestView {
-        let template = try await reader.template(of: contest)
-        return ContestView(
+        ContestView(
             contest: contest,
-            template: template,
+            template: try await reader.template(of: contest),
             viewer: viewer,
-            entry: nil,
-            hasObjected: false,
-            objections: [],
-            declarations: [],
-            result: nil,
             language: language,
             now: ledger.now
         )

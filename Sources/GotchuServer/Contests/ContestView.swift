@@ -9,14 +9,14 @@ struct ContestView: Sendable {
     let contest: Contest
     let template: ContestTemplate
     let viewer: UserID?
-    /// The viewer's current entry; `nil` without one.
-    let entry: ContestEntry?
-    let hasObjected: Bool
-    let objections: [Objection]
+    /// The viewer's current entry; `nil` without one, and in lists.
+    var entry: ContestEntry?
+    var hasObjected = false
+    var objections: [Objection] = []
     /// The newest declarations; empty for viewers other than the organiser and entrants.
-    let declarations: [Declaration]
+    var declarations: [Declaration] = []
     /// The standings and prizes; `nil` until the contest is settled, and in lists.
-    let result: ContestResult?
+    var result: ContestResult?
     let language: Language
     let now: Timestamp
 
