@@ -37,10 +37,7 @@ struct StripeIntegration: Sendable {
         let (metrics, gate) = (FundingMetrics(), ProviderGate())
         self.metrics = metrics
         refreshQueue = SharedRefreshQueue()
-        http = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: StripeClient.httpConfiguration
-        )
+        http = HTTPClient(configuration: StripeClient.httpConfiguration)
         let client = StripeClient(
             address: options.access.address,
             secret: options.access.secret,

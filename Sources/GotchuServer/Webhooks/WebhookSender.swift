@@ -53,7 +53,7 @@ struct WebhookSender: Sendable {
         )
         configuration.dnsOverride = [target.url.host: target.address.text]
         configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let client = HTTPClient(configuration: configuration)
         let outcome: Result<Answer, any Error>
         do {
             let request = try Self.request(target.url, delivery, at: time)

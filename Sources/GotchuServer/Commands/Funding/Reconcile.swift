@@ -43,10 +43,7 @@ struct Reconcile: AsyncParsableCommand {
             )
         }
         let store = try database.store
-        let http = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: StripeClient.httpConfiguration
-        )
+        let http = HTTPClient(configuration: StripeClient.httpConfiguration)
         let client = StripeClient(address: access.address, secret: access.secret, http: http)
         let site = try settings.publicURL ?? Self.nowhere
         let result: Result<Int, any Error>
