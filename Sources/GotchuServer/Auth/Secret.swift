@@ -9,10 +9,6 @@ struct Secret: Sendable {
 
     let bytes: [UInt8]
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     /// Makes a new secret.
     static func random() -> Secret {
         Secret(bytes: .random(length))

@@ -8,10 +8,6 @@ struct WebhookSecret: Equatable, Sendable {
 
     let bytes: [UInt8]
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     static func random() -> WebhookSecret {
         WebhookSecret(bytes: .random(length))
     }
