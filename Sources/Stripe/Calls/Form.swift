@@ -4,9 +4,9 @@ import GotchuCore
 ///
 /// Their order is kept: the same call has the same bytes. Stripe rejects different parameters under
 /// one idempotency key.
-struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+struct Form: Sendable, ExpressibleByDictionaryLiteral {
     /// A parameter.
-    indirect enum Value: Equatable, Sendable {
+    indirect enum Value: Sendable {
         case text(String)
         case integer(Int64)
         case boolean(Bool)
@@ -56,10 +56,6 @@ struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     var text: String {
         pairs.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
             .joined(separator: "&")
-    }
-
-    static func == (left: Form, right: Form) -> Bool {
-        left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
     }
 }
 
