@@ -135,8 +135,7 @@ package struct StripeClient: Sendable {
                     body: [UInt8](buffer: body),
                     shouldRetry: headers.first(name: "Stripe-Should-Retry").map { $0 == "true" },
                     isReplay: headers.first(name: "Idempotent-Replayed") == "true",
-                    retryAfter: seconds.map { .seconds(Int64($0)) },
-                    requestID: headers.first(name: "Request-Id")
+                    retryAfter: seconds.map { .seconds(Int64($0)) }
                 )
                 return (reply.outcome, reply.isReplay)
             }

@@ -72,32 +72,20 @@ package struct StripeProblem: Error, Equatable, Sendable {
     private static let codeLimit = 64
     private static let messageLimit = 300
 
-    package let status: Int
     /// `card_error`, `invalid_request_error`, `api_error` or `idempotency_error`.
     let type: String
     /// `balance_insufficient`, `resource_missing`, …; empty if there is none.
     package let code: String
     /// The message for the operator, in English. Empty if it may contain a secret.
     package let message: String
-    /// The id by which Stripe's support can find the call.
-    package let requestID: String?
     /// A Boolean that is true if it replays the refusal of an earlier attempt with the key.
     package let isReplay: Bool
 
-    init(
-        status: Int,
-        type: String,
-        code: String,
-        message: String,
-        requestID: String?,
-        isReplay: Bool = false
-    ) {
-        self.status = status
+    init(type: String, code: String, message: String, isReplay: Bool) {
         self.isReplay = isReplay
         self.type = type.cut(to: Self.codeLimit)
         self.code = code.cut(to: Self.codeLimit)
         self.message = Self.isSecret(message) ? "" : message.cut(to: Self.messageLimit)
-        self.requestID = requestID.map { $0.cut(to: Self.codeLimit) }
     }
 
     /// Returns true if a message contains a part of a key or of a client secret.
@@ -120,18 +108,11 @@ package struct StripeFault: Error, Equatable, Sendable {
     package let status: Int?
     /// A Boolean that is true if the reply has Stripe's format: it is not from a proxy in between.
     let isStripes: Bool
-    package let requestID: String?
 
-    init(
-        _ reason: Reason,
-        status: Int? = nil,
-        isStripes: Bool = false,
-        requestID: String? = nil
-    ) {
+    init(_ reason: Reason, status: Int? = nil, isStripes: Bool = false) {
         self.reason = reason
         self.status = status
         self.isStripes = isStripes
-        self.requestID = requestID.map { $0.cut(to: 64) }
     }
 }
 
@@ -144,7 +125,6 @@ struct RawReply: Sendable {
     /// `Idempotent-Replayed`: true if it is the first execution's reply, stored under the key.
     var isReplay = false
     var retryAfter: Duration?
-    var requestID: String?
 
     /// Classifies the reply by the rules of Stripe's idempotency keys.
     ///
@@ -181,12 +161,7 @@ struct RawReply: Sendable {
         _ reason: StripeFault.Reason,
         isStripes: Bool = false
     ) -> StripeOutcome<[UInt8]> {
-        let fault = StripeFault(
-            reason,
-            status: status,
-            isStripes: isStripes,
-            requestID: requestID
-        )
+        let fault = StripeFault(reason, status: status, isStripes: isStripes)
         // A replayed failure will be replayed as long as the key is stored.
         return shouldRetry == false || isReplay ? .unresolved(fault) : .unknown(fault)
     }
@@ -207,11 +182,9 @@ struct RawReply: Sendable {
             return nil
         }
         return StripeProblem(
-            status: status,
             type: document.error.type,
             code: document.error.code ?? "",
             message: document.error.message ?? "",
-            requestID: requestID,
             isReplay: isReplay
         )
     }
