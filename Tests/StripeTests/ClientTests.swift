@@ -17,6 +17,21 @@ struct ClientTests {
 
     private static func key(_ text: String) throws -> CallKey { try #require(CallKey(text)) }
 
+    private static func checkout(
+        _ amount: Int64,
+        _ key: String
+    ) throws -> StripeCall<CheckoutSession> {
+        .createCheckout(
+            charging(amount),
+            reference: "d1",
+            product: "Gotchu wallet",
+            success: "https://pay.example/payments/done",
+            cancelled: "https://pay.example/payments/cancelled",
+            expiresAt: Timestamp.now.advanced(by: .seconds(7_200)),
+            key: try Self.key(key)
+        )
+    }
+
     /// Returns the reply, or fails the test with the other outcome.
     private static func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
         guard case .done(let reply) = outcome else {
@@ -72,14 +87,7 @@ struct ClientTests {
     func checkout() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
-            let pages = CheckoutPages(
-                reference: "d1",
-                product: "Gotchu wallet",
-                success: "https://pay.example/payments/done",
-                cancelled: "https://pay.example/payments/cancelled",
-                expiresAt: Timestamp.now.advanced(by: .seconds(7_200))
-            )
-            let first = StripeCall.createCheckout(Self.charging(700), pages, key: try Self.key("a"))
+            let first = try Self.checkout(700, "a")
             let made = try Self.done(await client.send(first))
             #expect(made.status == .open && made.paymentIntent == nil && made.url != nil)
             try await standIn.order("pay", ["name": .text(made.id)])
@@ -88,12 +96,7 @@ struct ClientTests {
             #expect(paid.status == .complete && intent.status == .succeeded)
             #expect(intent.metadata == ["gotchu_deposit": "d1"])
             #expect(intent.latestCharge?.object?.balanceTransaction?.object?.fee == 51)
-            let second = StripeCall.createCheckout(
-                Self.charging(900),
-                pages,
-                key: try Self.key("b")
-            )
-            let other = try Self.done(await client.send(second))
+            let other = try Self.done(await client.send(try Self.checkout(900, "b")))
             let expire = StripeCall.expireCheckout(other.id)
             #expect(try Self.done(await client.send(expire)).status == .expired)
             let (from, to) = Self.range()

@@ -29,14 +29,16 @@ extension StripeProvider {
                 CallResult(.deposit(SeenDeposit(intent)), secret: intent.clientSecret)
             }
         case .hosted:
-            let pages = CheckoutPages(
+            let call = StripeCall.createCheckout(
+                charging,
                 reference: order.deposit.rawValue,
                 product: Self.product,
-                success: site.origin + "/payments/done",
-                cancelled: site.origin + "/payments/cancelled",
-                expiresAt: order.expiresAt
+                success: site.origin + WebPath.deposited,
+                cancelled: site.origin + WebPath.depositCancelled,
+                expiresAt: order.expiresAt,
+                key: key
             )
-            let outcome = await client.send(.createCheckout(charging, pages, key: key))
+            let outcome = await client.send(call)
             return await creationResult(outcome, orFind: { await find(order) }) {
                 await result(of: $0)
             }

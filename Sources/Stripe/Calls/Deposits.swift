@@ -16,35 +16,6 @@ package struct NamedAmount: Sendable {
     }
 }
 
-/// The pages of a hosted checkout.
-package struct CheckoutPages: Sendable {
-    let reference: String
-    let product: String
-    let success: String
-    let cancelled: String
-    let expiresAt: Timestamp
-
-    /// - Parameters:
-    ///   - reference: Our id.
-    ///   - product: The product name shown to the payer.
-    ///   - success: The URL to open after a payment.
-    ///   - cancelled: The URL to open if nothing was paid.
-    ///   - expiresAt: 30 minutes to 24 hours from now.
-    package init(
-        reference: String,
-        product: String,
-        success: String,
-        cancelled: String,
-        expiresAt: Timestamp
-    ) {
-        self.reference = reference
-        self.product = product
-        self.success = success
-        self.cancelled = cancelled
-        self.expiresAt = expiresAt
-    }
-}
-
 extension StripeCall<PaymentIntent> {
     /// The objects to expand in each answer about a payment: the charge with its fee, once that is
     /// known.
@@ -94,14 +65,25 @@ extension StripeCall<CheckoutSession> {
     }
 
     /// Creates a page of Stripe on which a card payment is made.
+    ///
+    /// - Parameters:
+    ///   - reference: Our id.
+    ///   - product: The product name shown to the payer.
+    ///   - success: The URL to open after a payment.
+    ///   - cancelled: The URL to open if nothing was paid.
+    ///   - expiresAt: 30 minutes to 24 hours from now.
     package static func createCheckout(
         _ charging: NamedAmount,
-        _ pages: CheckoutPages,
+        reference: String,
+        product: String,
+        success: String,
+        cancelled: String,
+        expiresAt: Timestamp,
         key: CallKey
     ) -> Self {
         let metadata = Form.Value.object(Form(charging.metadata))
         let form: Form = [
-            "mode": "payment", "client_reference_id": .text(pages.reference),
+            "mode": "payment", "client_reference_id": .text(reference),
             "payment_method_types": ["card"], "adaptive_pricing": ["enabled": false],
             "line_items": [
                 [
@@ -109,13 +91,13 @@ extension StripeCall<CheckoutSession> {
                     "price_data": [
                         "currency": .text(charging.currency),
                         "unit_amount": .integer(charging.amount),
-                        "product_data": ["name": .text(pages.product)],
+                        "product_data": ["name": .text(product)],
                     ],
                 ]
             ],
             "metadata": metadata, "payment_intent_data": ["metadata": metadata],
-            "success_url": .text(pages.success), "cancel_url": .text(pages.cancelled),
-            "expires_at": .integer(pages.expiresAt.seconds),
+            "success_url": .text(success), "cancel_url": .text(cancelled),
+            "expires_at": .integer(expiresAt.seconds),
         ]
         return post("checkout_sessions.create", "/v1/checkout/sessions", form, key: key)
     }
