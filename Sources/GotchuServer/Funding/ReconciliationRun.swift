@@ -94,7 +94,7 @@ struct ReconciliationRun {
     /// left out: the ledger has none.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
         let all = await provider.all(pages: StripeProvider.fullListPageLimit) {
-            StripeCall.balanceTransactions(from: start, to: nil, after: $0)
+            StripeCall.balanceTransactions(from: start, after: $0)
         }
         return try done(all).filter { $0.currency == Self.currency.rawValue }
     }
@@ -285,7 +285,7 @@ struct ReconciliationRun {
             money.theirs += total(try done(balance))
             let start = Timestamp.now.advanced(by: .seconds(-60 * 24 * 3_600))
             let payouts = await provider.all {
-                StripeCall.payouts(of: account, from: start, to: nil, after: $0)
+                StripeCall.payouts(of: account, from: start, after: $0)
             }
             for payout in try done(payouts) { try await add(payout, to: &money) }
         }

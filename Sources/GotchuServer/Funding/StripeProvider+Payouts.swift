@@ -37,7 +37,7 @@ extension StripeProvider {
         let user = order.user.rawValue
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
-            { .accounts(from: from, to: nil, after: $0) },
+            { .accounts(from: from, after: $0) },
             for: {
                 $0.metadata[Self.userMetadataKey] == user && !order.pastAccounts.contains($0.id)
             }
@@ -160,7 +160,7 @@ extension StripeProvider {
         // A payout that failed or was reversed belongs to an earlier attempt: its money is back in
         // the account.
         let outcome = await search(
-            { .payouts(of: order.account, from: from, to: nil, after: $0) },
+            { .payouts(of: order.account, from: from, after: $0) },
             for: { payout in
                 payout.metadata[Self.withdrawalMetadataKey] == withdrawal
                     && payout.status != .failed && payout.status != .canceled

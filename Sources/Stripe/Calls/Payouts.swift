@@ -34,9 +34,9 @@ extension StripeCall<ConnectedAccount> {
 }
 
 extension StripeCall<StripeList<ConnectedAccount>> {
-    /// Lists the connected accounts that were created within a period, newest first.
-    package static func accounts(from: Timestamp, to: Timestamp?, after: String?) -> Self {
-        get("accounts.list", "/v1/accounts", .page(from, to, after: after))
+    /// Lists the connected accounts that were created since a time, newest first.
+    package static func accounts(from: Timestamp, after: String?) -> Self {
+        get("accounts.list", "/v1/accounts", .page(from, nil, after: after))
     }
 }
 
@@ -145,14 +145,9 @@ extension StripeCall<StripePayout> {
 }
 
 extension StripeCall<StripeList<StripePayout>> {
-    /// Lists the payouts of an account that were created within a period, newest first.
-    package static func payouts(
-        of account: String,
-        from: Timestamp,
-        to: Timestamp?,
-        after: String?
-    ) -> Self {
-        get("payouts.list", "/v1/payouts", .page(from, to, after: after), account: account)
+    /// Lists the payouts of an account that were created since a time, newest first.
+    package static func payouts(of account: String, from: Timestamp, after: String?) -> Self {
+        get("payouts.list", "/v1/payouts", .page(from, nil, after: after), account: account)
     }
 }
 
@@ -166,12 +161,8 @@ extension StripeCall<StripeBalance> {
 extension StripeCall<StripeList<BalanceTransaction>> {
     /// Lists all changes of the platform's balance since a time, with the objects that caused them,
     /// newest first.
-    package static func balanceTransactions(
-        from: Timestamp,
-        to: Timestamp?,
-        after: String?
-    ) -> Self {
-        let form = Form.page(from, to, after: after).adding("expand", ["data.source"])
+    package static func balanceTransactions(from: Timestamp, after: String?) -> Self {
+        let form = Form.page(from, nil, after: after).adding("expand", ["data.source"])
         return get("balance_transactions.list", "/v1/balance_transactions", form)
     }
 }
