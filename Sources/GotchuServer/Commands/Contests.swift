@@ -40,15 +40,15 @@ struct AddContestTemplate: AsyncParsableCommand {
     func run() async throws {
         let (template, image) = try read()
         let store = try database.store
-        let owner = try await store.open(
+        let owner = try await store.carryOut(
             OpenAccount(
                 login: AddTemplate.ownerLogin,
                 displayName: "Contest templates",
                 opening: Money(minorUnits: 0)
             )
         )
-        let isAdded = try await store.commit(AddTemplate(template, image: image, owner: owner.id))
-            .accepted()
+        let command = AddTemplate(template, image: image, owner: owner.id)
+        let isAdded = try await store.carryOut(command)
         guard isAdded else {
             throw ServerFailure(
                 .negative,
@@ -187,7 +187,7 @@ struct Recheck: AsyncParsableCommand {
     func run() async throws {
         let store = try database.store
         let known = try await store.contest(self.contest)
-        let contest = try await store.commit(RecheckContest(contest: known.id)).accepted()
+        let contest = try await store.carryOut(RecheckContest(contest: known.id))
         guard contest.state != .error else {
             throw ServerFailure(
                 .negative,

@@ -93,7 +93,7 @@ struct AddDevice: AsyncParsableCommand {
 
     private func owner(of device: DeviceID, in store: any Store) async throws -> User {
         if let user { return try await store.user(user) }
-        return try await store.open(
+        return try await store.carryOut(
             OpenAccount(
                 login: "<device>\(device)",
                 displayName: name,

@@ -23,9 +23,4 @@ extension Store {
         }
         return user
     }
-
-    /// Opens an account for a new user in a separate transaction.
-    func open(_ open: OpenAccount) async throws -> User {
-        try await commit(open).accepted()
-    }
 }
