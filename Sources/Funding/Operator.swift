@@ -149,12 +149,10 @@ package struct ReleasePayee: LedgerCommand {
     package let user: UserID
     /// The payee's withdrawals that wait for the release.
     package let withdrawals: [RecordID]
-    private let currency: Currency
 
-    package init(_ user: UserID, withdrawals: [RecordID], in currency: Currency = .usd) {
+    package init(_ user: UserID, withdrawals: [RecordID]) {
         self.user = user
         self.withdrawals = withdrawals
-        self.currency = currency
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -167,7 +165,7 @@ package struct ReleasePayee: LedgerCommand {
     ///   operator's only security.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
-        guard books.debt(of: user, in: currency) == 0 else { throw Refusal(.walletOwes) }
+        guard books.debt(of: user, in: .usd) == 0 else { throw Refusal(.walletOwes) }
         var waiting: [FundingDecision<WithdrawalBody>] = []
         for id in withdrawals {
             var decision = FundingDecision<WithdrawalBody>(try books.subject(id, of: user))

@@ -67,19 +67,12 @@ package struct BindProvider: LedgerCommand {
 
     package let account: String
     package let isLive: Bool
-    package let currency: Currency
     package let payouts: PayoutTerms
 
-    package init(
-        account: String,
-        isLive: Bool,
-        payouts: PayoutTerms = PayoutTerms(),
-        currency: Currency = .usd
-    ) {
+    package init(account: String, isLive: Bool, payouts: PayoutTerms = PayoutTerms()) {
         self.account = account
         self.isLive = isLive
         self.payouts = payouts
-        self.currency = currency
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -105,7 +98,7 @@ package struct BindProvider: LedgerCommand {
                 displayName: "",
                 createdAt: time
             )
-            books.insert(user, accountIn: currency)
+            books.insert(user, accountIn: .usd)
         }
         let provider = Provider(
             id: Provider.id,
@@ -117,7 +110,7 @@ package struct BindProvider: LedgerCommand {
                 account: account,
                 isLive: isLive,
                 watermark: time,
-                currency: currency,
+                currency: .usd,
                 payouts: payouts
             )
         )
