@@ -3,7 +3,6 @@ internal import GotchuCore
 internal import Ledger
 internal import Logging
 internal import ServiceProcess
-internal import Stripe
 
 /// Refreshes a record from the provider. Asks the ledger for the next call, makes it, and submits
 /// the observation. Repeats this until no call is needed now, at most four times.
@@ -55,22 +54,4 @@ struct RecordRefresher: Sendable {
             metrics.countState(of: record, previous: record.state)
         }
     }
-
-    /// Creates a new link to the provider's onboarding pages.
-    ///
-    /// - Parameter back: The path to which the pages return if the link was used or has expired.
-    func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
-        guard gate.isOpen else { return .throttled(retryAfter: nil) }
-        return await provider.link(to: account, back: back, key: Self.linkKey)
-    }
-
-    /// Creates a new link to the provider's dashboard, where an onboarded payee changes the bank
-    /// account.
-    func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
-        guard gate.isOpen else { return .throttled(retryAfter: nil) }
-        return await provider.dashboardLink(of: account, key: Self.linkKey)
-    }
-
-    /// A new idempotency key at each access: a link works once, so a repeated reply is useless.
-    private static var linkKey: String { "gotchu-link-\(RecordID.make())" }
 }

@@ -124,7 +124,9 @@ struct StripeIntegration: Sendable {
     ) async -> Result<ConnectLinkReply, Problem> {
         let now = refresher.ledger.now
         let next = ticket?.renewed(at: now) ?? PayeeTicket(for: user, .renewal, at: now)
-        return Self.reply(to: await refresher.link(to: account, back: next.path(by: ticketKey)))
+        guard refresher.gate.isOpen else { return .failure(.providerUnavailable) }
+        let back = next.path(by: ticketKey)
+        return Self.reply(to: await refresher.provider.link(to: account, back: back))
     }
 
     /// Creates a new link to the provider's dashboard, where an onboarded payee changes the bank
@@ -132,7 +134,8 @@ struct StripeIntegration: Sendable {
     ///
     /// - Returns: The link, or a problem: 502 or 503.
     func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
-        Self.reply(to: await refresher.dashboardLink(of: account))
+        guard refresher.gate.isOpen else { return .failure(.providerUnavailable) }
+        return Self.reply(to: await refresher.provider.dashboardLink(of: account))
     }
 
     private static func reply(

@@ -49,24 +49,27 @@ extension StripeProvider {
 
     /// Creates a new link to Stripe's onboarding pages.
     ///
-    /// - Parameter key: A new key for each call: a link works once, so a repeated reply is useless.
-    func link(to account: String, back: String, key: String) async -> StripeOutcome<AccountLink> {
+    /// - Parameter back: The path to which the pages return if the link was used or has expired.
+    func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
         await client.send(
             .createAccountLink(
                 account: account,
                 refresh: site.origin + back,
-                back: site.origin + "/connect/return",
-                key: CallKey(ours: key)
+                back: site.origin + WebPath.connected,
+                key: Self.linkKey
             )
         )
     }
 
     /// Creates a new link to Stripe's dashboard for an onboarded payee.
-    func dashboardLink(of account: String, key: String) async -> StripeOutcome<AccountLink> {
-        await client.send(.createLoginLink(account: account, key: CallKey(ours: key))).then {
+    func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
+        await client.send(.createLoginLink(account: account, key: Self.linkKey)).then {
             .done(AccountLink($0))
         }
     }
+
+    /// A new key at each access: a link works once, so a repeated reply is useless.
+    private static var linkKey: CallKey { CallKey(ours: "gotchu-link-\(RecordID.make())") }
 
     // MARK: Transfers
 

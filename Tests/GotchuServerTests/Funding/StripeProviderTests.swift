@@ -238,19 +238,15 @@ struct StripeProviderTests {
             guard case .payee(let made) = await provider.perform(.openAccount(payee)).observation
             else { throw NeverHappened(description: "an account is made") }
             var urls: Set<String> = []
-            for key in ["l1", "l2"] {
-                let outcome = await provider.link(
-                    to: made.account,
-                    back: "/connect/refresh",
-                    key: key
-                )
+            for _ in 1...2 {
+                let outcome = await provider.link(to: made.account, back: "/connect/refresh")
                 guard case .done(let link) = outcome else {
                     throw NeverHappened(description: "there is a link: \(outcome)")
                 }
                 urls.insert(link.url)
             }
             #expect(urls.count == 2)
-            let none = await provider.link(to: "acct_nobody", back: "/", key: "l3")
+            let none = await provider.link(to: "acct_nobody", back: "/")
             #expect(none.kind == .refused)
         }
     }
