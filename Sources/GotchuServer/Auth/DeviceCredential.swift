@@ -18,25 +18,13 @@ struct DeviceCredential: Sendable {
     private let secret: [UInt8]
     /// The generation number, and the server's HMAC over it, the device id and both secrets. Absent
     /// until `numbered` is called.
-    private let seal: (number: Int64, code: [UInt8])?
+    private var seal: (number: Int64, code: [UInt8])?
     /// A nonce that the device appends; empty if there is none. The successor depends on it, so a
     /// thief with a copy of the credential cannot repeat this exchange.
-    private let nonce: [UInt8]
+    private var nonce: [UInt8] = []
+}
 
-    private init(
-        device: DeviceID,
-        family: [UInt8],
-        secret: [UInt8],
-        seal: (number: Int64, code: [UInt8])? = nil,
-        nonce: [UInt8] = []
-    ) {
-        self.device = device
-        self.family = family
-        self.secret = secret
-        self.seal = seal
-        self.nonce = nonce
-    }
-
+extension DeviceCredential {
     /// Creates the first credential of a device.
     init(for device: DeviceID) {
         self.init(
