@@ -135,7 +135,6 @@ extension FundingRecord where Body == DepositBody {
     }
 }
 
-/// Decisions about deposits.
 extension Funding {
     /// Decides the effect of an observation on a deposit. Accepts any observation in any state.
     package static func next(

@@ -53,7 +53,6 @@ package struct PayeeBody: RefreshableBody {
 }
 
 extension FundingRecord where Body == PayeeBody {
-    /// Returns the id of a user's payee.
     package static func id(of user: UserID) -> RecordID {
         RecordID(trusted: computedID(PayeeBody.kind, user.rawValue))
     }
@@ -98,7 +97,6 @@ extension FundingRecord where Body == PayeeBody {
     }
 }
 
-/// Decisions about payees.
 extension Funding {
     /// Decides the effect of an observation on a payee. Accepts any observation in any state.
     package static func next(

@@ -92,7 +92,6 @@ package struct WithdrawalBody: RefreshableBody {
 }
 
 extension FundingRecord where Body == WithdrawalBody {
-    /// Creates a withdrawal.
     init(
         id: RecordID,
         user: UserID,
@@ -164,7 +163,6 @@ extension FundingRecord where Body == WithdrawalBody {
     }
 }
 
-/// Decisions about withdrawals.
 extension Funding {
     /// Decides the effect of an observation on a withdrawal. Accepts any observation in any state.
     package static func next(

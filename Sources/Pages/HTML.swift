@@ -6,7 +6,6 @@
 /// Attributes must be written in quotes. An untrusted address must not be interpolated into `href`
 /// or `src`, where `javascript:` would run.
 package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
-    /// The markup.
     package private(set) var source: String
 
     package init(stringLiteral markup: StaticString) {

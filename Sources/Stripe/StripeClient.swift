@@ -13,7 +13,6 @@ package struct StripeClient: Sendable {
     /// The version of the API whose replies are parsed. Webhook endpoints have their own version,
     /// so only the ids of an event are read.
     package static let version = "2026-05-27.dahlia"
-    /// The address of Stripe's API.
     package static let address = "https://api.stripe.com"
     /// The default timeout of a call, from connecting to the last byte.
     package static let defaultTimeout: Duration = .seconds(30)

@@ -36,7 +36,6 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
-    /// The kind of the outcome.
     var kind: StripeOutcomeKind {
         switch self {
         case .done: .done
@@ -96,7 +95,6 @@ package struct StripeProblem: Error, Equatable, Sendable {
 
 /// The reason why the outcome of a call is unknown.
 package struct StripeFault: Error, Equatable, Sendable {
-    /// The kind of a fault.
     package enum Reason: String, Sendable {
         case unreachable, untrusted, unreadable, failing
         case timedOut = "timed_out"

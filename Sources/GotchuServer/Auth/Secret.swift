@@ -9,7 +9,6 @@ struct Secret: Sendable {
 
     let bytes: [UInt8]
 
-    /// Makes a new secret.
     static func random() -> Secret {
         Secret(bytes: .random(length))
     }

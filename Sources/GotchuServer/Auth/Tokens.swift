@@ -9,7 +9,6 @@ internal import Ledger
 /// Each issuer is pinned to its keys, and each key to one algorithm. A token's header must agree
 /// with the algorithm of the key. It cannot select `none` or another algorithm.
 struct Tokens: Sendable {
-    /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
     let localIssuer: LocalTokenIssuer

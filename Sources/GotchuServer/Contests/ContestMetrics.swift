@@ -4,7 +4,6 @@ internal import Ledger
 internal import ServiceProcess
 internal import Synchronization
 
-/// The metrics of contests.
 final class ContestMetrics: Sendable {
     /// The outcomes of a call to enter a contest.
     enum Join: String, CaseIterable, Sendable {

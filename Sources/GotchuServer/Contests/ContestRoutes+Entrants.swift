@@ -195,7 +195,6 @@ extension ContestRoutes {
 }
 
 extension RosterRule.Violation {
-    /// Returns a sentence for the entrant.
     fileprivate func sentence(_ rule: RosterRule) -> String {
         switch self {
         case .size(let count): "The roster has \(count) players, and needs \(rule.size)."

@@ -32,7 +32,6 @@ final class FundingMetrics: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts a call to Stripe.
     func countCall(_ report: StripeCallReport) {
         state.withLock { state in
             let key = Key(first: report.call, second: report.outcome.rawValue)

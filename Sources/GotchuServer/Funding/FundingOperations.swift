@@ -157,7 +157,6 @@ struct FundingOperations: Sendable {
         try await terms.paidPayee(of: user)
     }
 
-    /// Returns a user's payee status for the reply.
     func status(of user: UserID) async throws -> ConnectStatusReply {
         if try source(for: user) == .mint { return .ofMint }
         return try await payee(of: user).map { ConnectStatusReply($0) } ?? .notSetUp

@@ -19,7 +19,6 @@ final class SharedRefreshQueue: Sendable {
     /// The number of further refreshes that may start.
     var free: Int { queue.withLock { $0.free } }
 
-    /// Queues a record for a refresh.
     func enqueue(_ record: RecordID) {
         if queue.withLock({ $0.enqueue(record) }) { wake() }
     }

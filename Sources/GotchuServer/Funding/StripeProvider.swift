@@ -35,7 +35,6 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Makes a call and returns its result.
     func perform(_ call: Call) async -> CallResult {
         switch call {
         case .openDeposit(let order): await open(order)

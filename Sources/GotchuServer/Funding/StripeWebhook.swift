@@ -69,7 +69,6 @@ struct StripeWebhook: Sendable {
     }
 }
 
-/// The reply to a webhook.
 struct WebhookReceipt: Encodable, Sendable {
     let received: Bool
     let stripeEventID: String

@@ -25,7 +25,6 @@ struct ClientAddress: Hashable, Sendable {
         self.init(address)
     }
 
-    /// A Boolean that is true for a loopback address.
     var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : isLoopbackV6 }
 
     init(v4 address: [UInt8]) {

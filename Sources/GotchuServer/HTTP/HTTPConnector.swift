@@ -105,7 +105,6 @@ protocol ReplyStream: Sendable {
 
 enum ReplyPiece {
     case bytes(ByteBuffer)
-    /// The body's end.
     case end
 }
 

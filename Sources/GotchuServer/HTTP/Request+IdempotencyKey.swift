@@ -54,7 +54,6 @@ extension Fingerprint {
         Self("POST /sessions/refund", session, amount)
     }
 
-    /// The fingerprint of a deposit.
     static func deposit(
         _ amount: Money,
         reference: String?,
@@ -66,7 +65,6 @@ extension Fingerprint {
         ])
     }
 
-    /// The fingerprint of a withdrawal.
     static func withdrawal(_ amount: Money, to bankAccount: String?) -> Self {
         Self([
             "POST /api/wallet/withdrawals", "\(amount.minorUnits)", amount.currency.rawValue,
@@ -74,7 +72,6 @@ extension Fingerprint {
         ])
     }
 
-    /// The fingerprint of a contest command.
     static func contest(_ command: String, _ parameters: [String]) -> Self {
         Self(["contests", command] + parameters)
     }

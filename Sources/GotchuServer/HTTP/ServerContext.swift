@@ -2,7 +2,6 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// The context of a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The id that support uses to find this request in the log.

@@ -3,7 +3,6 @@ struct ListenAddress: Equatable, Sendable {
     let host: String
     let port: Int
 
-    /// The default address.
     static let `default` = ListenAddress(host: "127.0.0.1", port: 8080)
 
     private init(host: String, port: Int) {

@@ -27,8 +27,6 @@ struct ContestPage: Sendable {
         invitation.map { "\(path)?join_token=\(WebPath.escaped($0))" } ?? path
     }
 
-    /// Returns the page.
-    ///
     /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let sections = ContestSections(language: language, zone: zone)

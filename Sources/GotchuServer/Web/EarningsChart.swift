@@ -5,7 +5,6 @@ internal import Pages
 /// The bar chart of a report and the table of its values. No script is needed. Widths are
 /// percentages, so the chart fits every screen. Heights are pixels.
 struct EarningsChart {
-    /// A bar of the chart.
     struct Bar {
         /// The text below it; `nil` for none.
         let tick: String?

@@ -27,8 +27,6 @@ struct OrganizerPage: Sendable {
         actions.contains { $0.id == id && $0.enabled }
     }
 
-    /// Returns the page.
-    ///
     /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let form = ScoreForm(

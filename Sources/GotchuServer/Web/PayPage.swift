@@ -89,7 +89,6 @@ struct PayPage: Sendable {
         return "\(form)<p class=\"quiet\">\(filled(words.balanceNow, balance))</p>"
     }
 
-    /// Returns a text with an amount filled in.
     private func filled(_ text: String, _ amount: Money) -> String {
         text.filled(language.text(amount))
     }
@@ -343,7 +342,6 @@ struct PayPage: Sendable {
 }
 
 extension PayPage {
-    /// Returns the page for an unknown EID.
     static func unknown(in language: Language) -> WebPage {
         let words = language.pay
         return WebPage(

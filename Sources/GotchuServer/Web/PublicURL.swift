@@ -6,7 +6,6 @@ struct PublicURL: Equatable, Sendable {
     let origin: String
     /// The host with its port, as browsers write it in `Host`: without the default port.
     let authority: String
-    /// A Boolean that is true if the host is this machine.
     let isLoopback: Bool
 
     /// Parses `https://HOST[:PORT]`. `http` is accepted for this machine only, because others could

@@ -83,8 +83,6 @@ struct WebPage: Sendable {
     var controls: HTML?
     let content: HTML
 
-    /// Renders the page.
-    ///
     /// - Parameter visit: The visit of the logged-in user; `nil` without a login.
     func response(
         for visit: WebVisit? = nil,

@@ -42,7 +42,6 @@ enum WebPath {
     /// Returns the path of a request's page for payers.
     static func request(_ eid: EID) -> String { "\(enterEID)/\(eid)" }
 
-    /// Returns the path of a payment's result.
     static func result(of form: PaymentForm, _ eid: EID) -> String {
         let key = escaped(form.key.rawValue)
         let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
@@ -50,7 +49,6 @@ enum WebPath {
         return "\(request(eid))\(resultSuffix)?\(query)"
     }
 
-    /// Returns the path of the wallet in a currency.
     static func wallet(in currency: Currency) -> String {
         currency == .usd ? wallet : "\(wallet)?currency=\(currency.rawValue)"
     }
@@ -92,7 +90,6 @@ enum WebPath {
         return path.hasSuffix(resultSuffix) ? String(path.dropLast(resultSuffix.count)) : path
     }
 
-    /// Returns true for the page of a payment's result.
     static func isResult(_ path: String) -> Bool { isPayment(path) && path.hasSuffix(resultSuffix) }
 
     /// Returns true for an address of the pages of a request. The QR code's address is upper case.

@@ -10,7 +10,6 @@ internal import Outbox
 internal import Pages
 internal import WebSessions
 
-/// The routes of the pages.
 struct WebRoutes: Sendable {
     let gate: WebGate
     let login: WebLogin

@@ -5,7 +5,6 @@ import GotchuCore
 /// Their order is kept: the same call has the same bytes. Stripe rejects different parameters under
 /// one idempotency key.
 struct Form: Sendable, ExpressibleByDictionaryLiteral {
-    /// A parameter.
     indirect enum Value: Sendable {
         case text(String)
         case integer(Int64)

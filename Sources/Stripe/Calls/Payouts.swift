@@ -24,7 +24,6 @@ extension StripeCall<ConnectedAccount> {
         )
     }
 
-    /// Reads a payee's account.
     package static func account(_ id: String) -> Self {
         get("accounts.get", "/v1/accounts/\(segment(id))")
     }

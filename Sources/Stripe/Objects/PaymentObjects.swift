@@ -4,7 +4,6 @@ package import GotchuCore
 package struct PaymentIntent: StripeObject, Identified {
     package static let kind = "payment_intent"
 
-    /// The state of a payment.
     package enum Status: String, StripeEnum {
         case requiresPaymentMethod = "requires_payment_method"
         case requiresConfirmation = "requires_confirmation"
@@ -59,7 +58,6 @@ package struct PaymentIntent: StripeObject, Identified {
 package struct CheckoutSession: StripeObject, Identified {
     package static let kind = "checkout.session"
 
-    /// The state of a checkout page.
     package enum Status: String, StripeEnum {
         case open, complete, expired
         case unknown = ""

@@ -4,7 +4,6 @@ package import GotchuCore
 package struct ConnectedAccount: StripeObject, Identified {
     package static let kind = "account"
 
-    /// The state of a capability.
     package enum Capability: String, StripeEnum {
         case active, inactive, pending
         case unknown = ""

@@ -50,7 +50,6 @@ package enum Expandable<Object: StripeObject & Identified>: Decodable, Sendable 
     }
 }
 
-/// An object with an id.
 package protocol Identified {
     var id: String { get }
 }
