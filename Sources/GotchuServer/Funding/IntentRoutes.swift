@@ -88,7 +88,7 @@ struct FundingPage: Sendable {
 
     /// - Throws: A problem: 400 for a malformed cursor.
     init(cursor: String?, limit: Int) throws(Problem) {
-        guard cursor.map(Self.isID) ?? true else {
+        guard cursor?.isUUID ?? true else {
             throw .invalid("The cursor is none of this list's.")
         }
         self.init(before: cursor.map(RecordID.init(trusted:)), limit: limit)
@@ -109,22 +109,9 @@ struct FundingPage: Sendable {
 
     /// Returns the record id in the path.
     static func id(in context: ServerContext) throws -> RecordID {
-        guard let text = context.parameters.get("id"), isID(text) else {
+        guard let text = context.parameters.get("id"), text.isUUID else {
             throw Refusal(.unknownRecord).problem
         }
         return RecordID(trusted: text)
-    }
-
-    /// Returns true if a text has the length and the characters of a UUID.
-    private static func isID(_ text: String) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                    UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
     }
 }
