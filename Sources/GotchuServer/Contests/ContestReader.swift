@@ -175,7 +175,7 @@ final class ContestReader: Sendable {
         let isKept = ![.draft, .open].contains(contest.state)
         let known = results.withLock { $0[contest.id] }
         if isKept, let known, known.version == contest.version { return known }
-        let children = try await children(of: contest.id, after: 0)
+        let children = try await children(of: contest.id)
         let result = ContestResult(contest, try ContestChildren.read(children))
         if isKept {
             results.withLock { $0.keep(result, for: contest.id, limit: Self.resultLimit) }
@@ -183,12 +183,9 @@ final class ContestReader: Sendable {
         return result
     }
 
-    private func children(
-        of contest: RecordID,
-        after number: Int64
-    ) async throws(LedgerError) -> [Record] {
+    private func children(of contest: RecordID) async throws(LedgerError) -> [Record] {
         var records: [Record] = []
-        var last = number
+        var last: Int64 = 0
         while true {
             let page = try await ledger.children(of: contest, after: last, limit: Self.childPage)
             records += page.map(\.record)

@@ -85,8 +85,7 @@ struct PayRoutes: Sendable {
 
     /// Returns the balance in a currency; `nil` if the user has no wallet in it.
     private func balance(of user: UserID, in currency: Currency) async throws -> Money? {
-        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
-        let history = try await ledger.history(of: Account.Key(.user(user), currency), newest)
+        let history = try await ledger.history(of: Account.Key(.user(user), currency), .newest)
         return history.map { Money(minorUnits: $0.account.balance, currency: currency) }
     }
 
