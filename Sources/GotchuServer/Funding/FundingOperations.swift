@@ -5,26 +5,19 @@ internal import Ledger
 
 /// Deposits and withdrawals: the operations that API routes and web pages share.
 struct FundingOperations: Sendable {
-    /// The source of deposits and destination of withdrawals.
-    enum Backend: Sendable {
-        /// None: no provider is configured.
-        case none
-        /// A development server's mint.
-        case mint
-        case provider(StripeIntegration)
-    }
-
     static let currency = Currency.usd
     /// The maximum number of tries if the account changes while a withdrawal is decided.
     private static let tries = 8
 
     let ledger: Ledger
-    let backend: Backend
+    /// The provider; `nil` if there is none.
+    let stripe: StripeIntegration?
+    /// A Boolean that is true if a development server's mint stands in for a missing provider.
+    private let hasMint: Bool
     let options: FundingOptions
     let users: UserAllowlist
     private let limits: Limits
 
-    /// - Parameter stripe: The provider; `nil` if there is none.
     init(
         _ ledger: Ledger,
         _ stripe: StripeIntegration?,
@@ -33,15 +26,10 @@ struct FundingOperations: Sendable {
     ) {
         self.ledger = ledger
         self.limits = limits
-        backend =
-            stripe.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint)
+        self.stripe = stripe
+        hasMint = options.developmentOpening != nil
         self.options = options.funding
         users = options.fundingUsers
-    }
-
-    /// The provider; `nil` if there is none.
-    var stripe: StripeIntegration? {
-        if case .provider(let stripe) = backend { stripe } else { nil }
     }
 
     /// Returns the provider for a request that always calls it; `nil` if there is no provider.
@@ -57,12 +45,8 @@ struct FundingOperations: Sendable {
     ///
     /// - Throws: A problem: 404 if there is no source, or if it is not offered to this user.
     func source(for user: UserID) throws(Problem) -> FundingSource {
-        guard users.contains(user) else { throw .fundingNotConfigured }
-        switch backend {
-        case .none: throw .fundingNotConfigured
-        case .mint: return .mint
-        case .provider(let stripe): return .provider(isLive: stripe.isLive)
-        }
+        guard users.contains(user), stripe != nil || hasMint else { throw .fundingNotConfigured }
+        return stripe.map { .provider(isLive: $0.isLive) } ?? .mint
     }
 
     // MARK: Deposits
