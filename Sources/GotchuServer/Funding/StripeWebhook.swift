@@ -65,16 +65,11 @@ struct StripeWebhook: Sendable {
     }
 
     private static func received(_ id: String) throws -> Response {
-        try Reply.json(WebhookReceipt(received: true, stripeEventID: id))
+        try Reply.json(WebhookReceipt(received: true, stripe_event_id: id))
     }
 }
 
 struct WebhookReceipt: Encodable, Sendable {
     let received: Bool
-    let stripeEventID: String
-
-    enum CodingKeys: String, CodingKey {
-        case received
-        case stripeEventID = "stripe_event_id"
-    }
+    let stripe_event_id: String
 }

@@ -86,7 +86,7 @@ final class OpenIDClient: Service {
     ) async throws -> (claims: TokenClaims, scopes: String) {
         let discovery = try await discovery()
         let reply = try await exchange(code, attempt, discovery)
-        guard let token = SignedToken(reply.idToken), await issuer.accepts(token, at: time) else {
+        guard let token = SignedToken(reply.id_token), await issuer.accepts(token, at: time) else {
             throw Self.refused
         }
         let claims = token.claims
@@ -153,13 +153,8 @@ final class OpenIDClient: Service {
     }
 
     private struct TokenReply: Decodable {
-        let idToken: String
+        let id_token: String
         let scope: String?
-
-        enum CodingKeys: String, CodingKey {
-            case idToken = "id_token"
-            case scope
-        }
     }
 
     /// Exchanges the code. It is sent only once, because the provider refuses a second use.
