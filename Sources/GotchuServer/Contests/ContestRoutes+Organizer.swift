@@ -80,14 +80,7 @@ extension ContestRoutes {
     }
 
     /// Returns 128 random bits, in hex.
-    static func newInvitation() -> String {
-        var generator = SystemRandomNumberGenerator()
-        var text = TextBuilder(capacity: 32)
-        for _ in 0..<2 {
-            text.add(hex: UInt64.random(in: .min ... .max, using: &generator), width: 16)
-        }
-        return text.text
-    }
+    static func newInvitation() -> String { [UInt8].random(16).hex }
 
     @Sendable func publish(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, id) = try await organizer(of: request, context)
