@@ -86,17 +86,19 @@ package struct StripeEvent: StripeObject, Identified {
     package let id: String
     package let type: String
     package let isLive: Bool
-    package let created: Timestamp
+    @UnixTime package var created: Timestamp
     /// The connected account where it happened; `nil` for the platform.
     package let account: String?
-    package let subject: Subject
+    private let data: Payload
+
+    package var subject: Subject { data.object }
 
     private enum CodingKeys: String, CodingKey {
         case id, type, created, account, data
         case isLive = "livemode"
     }
 
-    private struct Payload: Decodable {
+    private struct Payload: Decodable, Sendable {
         let object: Subject
     }
 
@@ -104,15 +106,5 @@ package struct StripeEvent: StripeObject, Identified {
     package init?(_ body: [UInt8]) {
         guard let event: StripeEvent = StripeClient.decode(body) else { return nil }
         self = event
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        type = try values.decode(String.self, forKey: .type)
-        isLive = try values.decode(Bool.self, forKey: .isLive)
-        created = try values.decode(UnixTime.self, forKey: .created).wrappedValue
-        account = try values.decodeIfPresent(String.self, forKey: .account)
-        subject = try values.decode(Payload.self, forKey: .data).object
     }
 }
