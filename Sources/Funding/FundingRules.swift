@@ -30,9 +30,7 @@ extension RecordRule {
         rule: "every payee can be read, and belongs to one user (payees)"
     ) { record, rows in
         guard let payee = try? Payee(record) else { return "payee \(record.id) cannot be read" }
-        guard payee.record == record else {
-            return "payee \(record.id): its row differs from what the server writes"
-        }
+        if let reason = payee.rowViolation(record) { return "payee \(record.id): \(reason)" }
         guard record.id == Payee.id(of: record.owner) else {
             return "payee \(record.id) has an id that is not that of its user, \(record.owner)"
         }
@@ -46,9 +44,7 @@ extension RecordRule {
         guard let provider = try? Provider(record) else {
             return "provider \(record.id) cannot be read"
         }
-        guard provider.record == record else {
-            return "provider \(record.id): its row differs from what the server writes"
-        }
+        if let reason = provider.rowViolation(record) { return "provider \(record.id): \(reason)" }
         guard record.id == Provider.id else {
             return "provider \(record.id) is not the only one, whose id is \(Provider.id)"
         }
