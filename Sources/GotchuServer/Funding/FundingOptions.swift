@@ -55,13 +55,12 @@ extension ServerSettings {
 struct UserAllowlist: Sendable {
     private static let sizeLimit = 1024 * 1024
 
-    private let ids: Set<String>?
+    /// `nil` for all users.
+    private var ids: Set<String>?
 
-    static let everybody = UserAllowlist(ids: nil)
+    static let everybody = UserAllowlist()
 
-    private init(ids: Set<String>?) {
-        self.ids = ids
-    }
+    private init() {}
 
     /// Reads a file with a user's id on each line. Lines that begin with `#` are comments. Without
     /// a file, all users are included.
@@ -69,10 +68,7 @@ struct UserAllowlist: Sendable {
     /// - Throws: If the file cannot be read or is too large. A default would include too many or
     ///   too few users.
     init(file path: String?) throws(ServerFailure) {
-        guard let path else {
-            self = .everybody
-            return
-        }
+        guard let path else { return }
         guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.sizeLimit
         else {
             throw ServerFailure(
