@@ -1,3 +1,5 @@
+package import GotchuCore
+
 /// A card payment.
 package struct PaymentIntent: StripeObject, Identified {
     package static let kind = "payment_intent"
@@ -33,6 +35,7 @@ package struct PaymentIntent: StripeObject, Identified {
     package let status: Status
     package let isLive: Bool
     @Metadata package var metadata: [String: String]
+    @UnixTime package var created: Timestamp
     /// The secret with which an app confirms the payment. Never stored, never logged.
     package let clientSecret: String?
     package let latestCharge: Expandable<StripeCharge>?
@@ -42,7 +45,7 @@ package struct PaymentIntent: StripeObject, Identified {
     package var amountReceived: Int64 { received ?? 0 }
 
     enum CodingKeys: String, CodingKey {
-        case id, amount, currency, status, metadata
+        case id, amount, currency, status, metadata, created
         case received = "amount_received"
         case isLive = "livemode"
         case clientSecret = "client_secret"
@@ -89,10 +92,12 @@ package struct StripeCharge: StripeObject, Identified {
     package let id: String
     /// The transaction, which contains the fee; `nil` until Stripe knows it.
     package let balanceTransaction: Expandable<BalanceTransaction>?
+    package let paymentIntent: Expandable<AnyStripeObject>?
 
     enum CodingKeys: String, CodingKey {
         case id
         case balanceTransaction = "balance_transaction"
+        case paymentIntent = "payment_intent"
     }
 }
 
