@@ -16,7 +16,7 @@ package struct Contest: Equatable, Sendable {
     /// Without this limit, one user could use up all entry numbers.
     static let leaveLimit = 10
     /// The maximum number of open desks.
-    static let deskLimit = Record.watcherLimit
+    static let deskLimit = 16
     /// The number of declarations and disputes after which it cannot be disputed again.
     static let declarationLimit: Int64 = 1_000
 

@@ -7,8 +7,8 @@ internal import Synchronization
 /// As a service it also sends watchers a regular keep-alive, and ends all watches at shutdown.
 package final class ChangeFeed: Service {
     /// The maximum number of all watchers. Each watcher holds a connection, and some connections
-    /// must be left for payments. `Watched.watcherLimit` limits the watchers of one record or
-    /// account.
+    /// must be left for payments. One record or account has no limit of its own: a payer could
+    /// then take all of a session's places, and the payee's till would hear of no payment.
     package static let watcherLimit = 12_000
     /// The default maximum number of one login's watchers.
     package static let defaultWatchersPerLogin = 64
@@ -74,8 +74,7 @@ package final class ChangeFeed: Service {
         }
         let full = state.withLock { state -> ChangeFeedFull? in
             guard state.logins[login, default: 0] < watchersPerLogin else { return .perLogin }
-            guard state.count < Self.watcherLimit, !state[keyPath: part].isFull(subject)
-            else { return .allLogins }
+            guard state.count < Self.watcherLimit else { return .allLogins }
             state.count += 1
             state.logins[login, default: 0] += 1
             state[keyPath: part].insert(watch.mailbox, id, of: subject)
@@ -203,7 +202,7 @@ package final class ChangeFeed: Service {
 package enum ChangeFeedFull: Error {
     /// The limit per login.
     case perLogin
-    /// The limit of all watchers, or of those of this record or account.
+    /// The limit of all watchers.
     case allLogins
 }
 

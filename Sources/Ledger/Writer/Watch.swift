@@ -9,20 +9,14 @@ package protocol Watched: Sendable {
     var subject: Subject { get }
     /// The version; it increases with each change of the subject.
     var version: Int64 { get }
-    /// The maximum number of watchers of one subject.
-    static var watcherLimit: Int { get }
 }
 
 extension Record: Watched {
-    package static let watcherLimit = 16
-
     package var subject: RecordID { id }
 }
 
 /// An account with its newest entry.
 extension AccountHistory: Watched {
-    package static let watcherLimit = 64
-
     package var subject: Account.Key { account.key }
     package var version: Int64 { account.entryCount }
 }

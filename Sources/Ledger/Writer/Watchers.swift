@@ -12,11 +12,6 @@ struct Watchers<State: Watched> {
 
     func isWatched(_ subject: State.Subject) -> Bool { mailboxes[subject] != nil }
 
-    /// Returns true if a subject has the maximum number of watchers.
-    func isFull(_ subject: State.Subject) -> Bool {
-        mailboxes[subject, default: [:]].count >= State.watcherLimit
-    }
-
     mutating func insert(_ mailbox: Mailbox, _ id: Int, of subject: State.Subject) {
         mailboxes[subject, default: [:]][id] = mailbox
     }

@@ -66,24 +66,19 @@ struct ChangeFeedTests {
     func limits() throws {
         let feed = ChangeFeed()
         var streams: [Watch<Record>] = []
-        for _ in 0..<Record.watcherLimit {
+        for _ in 0..<ChangeFeed.defaultWatchersPerLogin {
             streams.append(try feed.watch(records[0], by: "first"))
         }
-        #expect(throws: ChangeFeedFull.allLogins) {
-            try feed.watch(records[0], by: "second")
+        for record in records[0...1] {
+            #expect(throws: ChangeFeedFull.perLogin) { try feed.watch(record, by: "first") }
+            streams.append(try feed.watch(record, by: "second"))
         }
-        for record in records[1...3] {
-            for _ in 0..<Record.watcherLimit {
-                streams.append(try feed.watch(record, by: "first"))
-            }
-        }
-        let another = RecordID(trusted: "another")
-        #expect(throws: ChangeFeedFull.perLogin) {
-            try feed.watch(another, by: "first")
-        }
-        streams.append(try feed.watch(another, by: "second"))
         streams.removeFirst()
-        streams.append(try feed.watch(another, by: "first"))
+        streams.append(try feed.watch(records[1], by: "first"))
+        while feed.watcherCount < ChangeFeed.watcherLimit {
+            streams.append(try feed.watch(records[0], by: "\(feed.watcherCount)"))
+        }
+        #expect(throws: ChangeFeedFull.allLogins) { try feed.watch(records[0], by: "third") }
         streams.removeAll()
         #expect(feed.watcherCount == 0)
     }
