@@ -1,4 +1,5 @@
 import Glibc
+import GotchuCore
 import HTTPTypes
 import HummingbirdCore
 import LedgerTestSupport
@@ -159,7 +160,11 @@ struct SessionStreamTests {
                     let writer = try #require(writer as? ReplyBody)
                     writer.stream = SessionStream(
                         watch,
-                        user: Cast.users[0],
+                        access: TokenAccess(
+                            login: Login(user: Cast.users[0]),
+                            endsAt: .now.advanced(by: .seconds(600)),
+                            clock: { .now }
+                        ),
                         session: Cast.session(version: 1),
                         desk: nil
                     )

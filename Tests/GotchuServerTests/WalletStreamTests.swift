@@ -41,7 +41,14 @@ final class WalletStreamTests: Sendable {
     private func stream(for lifetime: Duration = .seconds(600)) throws -> WalletStream {
         WalletStream(
             watch: try feed.watch(Cast.account(0), by: "owner"),
-            version: 1,
+            access: access(for: lifetime),
+            version: 1
+        )
+    }
+
+    private func access(for lifetime: Duration) -> TokenAccess {
+        TokenAccess(
+            login: Login(user: Cast.users[0]),
             endsAt: now.advanced(by: lifetime),
             clock: { self.now }
         )
@@ -75,5 +82,20 @@ final class WalletStreamTests: Sendable {
         feed.publish(wallet(2))
         #expect(text(told.next()) == "end")
         #expect(text(silent.next()) == "end")
+    }
+
+    @Test("A session's stream also ends when its token has expired")
+    func sessionEnd() throws {
+        var stream = SessionStream(
+            try feed.watch(RecordID(Cast.sessions[0]), by: "payee"),
+            access: access(for: .seconds(60)),
+            session: Cast.session(version: 1),
+            desk: nil
+        )
+        feed.publish(Cast.record(version: 2))
+        #expect(try #require(text(stream.next())).hasPrefix("id: 2\n"))
+        time.withLock { $0 = $0.advanced(by: .seconds(60)) }
+        feed.publish(Cast.record(version: 3))
+        #expect(text(stream.next()) == "end")
     }
 }

@@ -12,10 +12,15 @@ struct Login: Hashable, Sendable {
     var device: DeviceID?
 }
 
-/// The login of a token, and the time at which the token expires.
+/// The login of a token, for as long as the token lives.
 struct TokenAccess: Sendable {
     let login: Login
+    /// The expiry of the token.
     let endsAt: Timestamp
+    /// The clock for the expiry.
+    let clock: @Sendable () -> Timestamp
+
+    var isExpired: Bool { clock() >= endsAt }
 }
 
 extension Login: CustomStringConvertible {

@@ -54,7 +54,7 @@ struct Tokens: Sendable {
         let login =
             claims.issuer == LocalTokenIssuer.issuer
             ? Self.login(claims) : Login(user: try await users.user(claims))
-        return TokenAccess(login: login, endsAt: claims.expiresAt)
+        return TokenAccess(login: login, endsAt: claims.expiresAt, clock: clock)
     }
 
     /// Returns the problem of a token without a scope. For a device's token it names the option

@@ -39,16 +39,16 @@ enum EventReply {
     }
 }
 
-/// A stream of the events from a watch.
+/// A stream of the events from a watch. It ends if the client's token expires or the server stops.
 protocol WatchStream: ReplyStream {
     associatedtype State: Watched
 
     var watch: Watch<State> { get }
     /// A Boolean that is true if no event follows.
     var isOver: Bool { get set }
-    /// A Boolean that is true if the client's access has ended. It is checked at least every 15
-    /// seconds.
-    var isEnded: Bool { get }
+    /// The client's access. It is checked at least every 15 seconds. Once it has expired, the
+    /// client reconnects with another token.
+    var access: TokenAccess { get }
 
     /// Returns a state's event, or the stream's end; `nil` if the client already has this state.
     ///
@@ -58,8 +58,6 @@ protocol WatchStream: ReplyStream {
 }
 
 extension WatchStream {
-    var isEnded: Bool { false }
-
     /// The keep-alive. It makes proxies keep the stream open, and it detects a lost client.
     private static var comment: ByteBuffer { ByteBuffer(string: ":\n\n") }
 
@@ -72,7 +70,7 @@ extension WatchStream {
     /// Returns the event of the newest state, a keep-alive, or the stream's end; `nil` if there is
     /// none of them yet. Earlier states are skipped.
     mutating func nextState() -> ReplyPiece? {
-        while !isOver, !isEnded {
+        while !isOver, !access.isExpired {
             switch watch.next() {
             case nil: return nil
             case .quiet: return .bytes(Self.comment)

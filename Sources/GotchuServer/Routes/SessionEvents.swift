@@ -11,7 +11,8 @@ struct SessionEvents: Sendable {
     let authentication: CallerAuthentication
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let login = try await authentication.login(of: request)
+        let access = try await authentication.access(of: request)
+        let login = access.login
         // If the caller is a payer of a group, the group's id stands for the caller's share.
         let sid = try await ledger.subject(of: SessionRoutes.session(in: context), login.user)
         // The watch starts before the read. Thus no change between the two is missed.
@@ -22,7 +23,7 @@ struct SessionEvents: Sendable {
         let isSeen = request.headers[.lastEventID].flatMap { Int64($0) } == session.version
         let stream = SessionStream(
             watch,
-            user: login.user,
+            access: access,
             session: session,
             desk: try await desk(of: session, login)
         )

@@ -5,12 +5,12 @@ internal import Ledger
 internal import NIOCore
 internal import Payments
 
-/// The events of a session after the version that the client has. The stream ends if the session is
-/// final, if the client may no longer see it, or if the server stops.
+/// The events of a session after the version that the client has. The stream also ends if the
+/// session is final or the client may no longer see it.
 struct SessionStream: WatchStream {
     let watch: Watch<Record>
+    let access: TokenAccess
     var isOver = false
-    private let user: UserID
     /// The last session state that was sent.
     private var session: SessionReply
     /// The contest that the session is the desk of, if any.
@@ -26,9 +26,9 @@ struct SessionStream: WatchStream {
         fileprivate var shown: DeskContest { DeskContest(contest, at: ledger.now) }
     }
 
-    init(_ watch: Watch<Record>, user: UserID, session: Session, desk: Desk?) {
+    init(_ watch: Watch<Record>, access: TokenAccess, session: Session, desk: Desk?) {
         self.watch = watch
-        self.user = user
+        self.access = access
         self.session = SessionReply(session)
         self.desk = desk
     }
@@ -71,7 +71,8 @@ struct SessionStream: WatchStream {
         guard isNew || noticedAt != nil && record.version == session.version else { return nil }
         // If the session cannot be read or shown, the stream ends. The client reconnects and gets
         // the problem as a reply.
-        guard let shown = try? Session.shown(record), shown.isVisible(to: user) else {
+        guard let shown = try? Session.shown(record), shown.isVisible(to: access.login.user)
+        else {
             return .end
         }
         session = SessionReply(shown)

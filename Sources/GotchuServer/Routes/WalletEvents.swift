@@ -23,30 +23,20 @@ struct WalletEvents: Sendable {
         }
         var events = EventReply.beginning
         events.writeImmutableBuffer(try WalletStream.event(wallet))
-        let clock = authentication.tokens.clock
         return EventReply.response(
             events,
-            then: WalletStream(
-                watch: watch,
-                version: wallet.version,
-                endsAt: access.endsAt,
-                clock: clock
-            )
+            then: WalletStream(watch: watch, access: access, version: wallet.version)
         )
     }
 }
 
-/// The events of a wallet after the state that the client has. The stream ends if the client's
-/// token expires or the server stops.
+/// The events of a wallet after the state that the client has.
 struct WalletStream: WatchStream {
     let watch: Watch<AccountHistory>
+    let access: TokenAccess
     var isOver = false
     /// The version of the last state that was sent.
     var version: Int64
-    /// The expiry of the token. The client then reconnects with another token.
-    let endsAt: Timestamp
-    /// The clock for the token's expiry.
-    let clock: @Sendable () -> Timestamp
 
     static func event(_ wallet: AccountHistory) throws -> ByteBuffer {
         var state = BalanceReply(wallet.account)
@@ -55,8 +45,6 @@ struct WalletStream: WatchStream {
         }
         return try EventReply.event(state, with: "event: wallet.changed")
     }
-
-    var isEnded: Bool { clock() >= endsAt }
 
     mutating func piece(_ wallet: AccountHistory, noticedAt: Timestamp?) -> ReplyPiece? {
         guard wallet.version > version else { return nil }
