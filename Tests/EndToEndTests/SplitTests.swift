@@ -69,6 +69,7 @@ struct SplitTests {
             let problem = error as? Problem
             return problem?.errorCode == .notRefundable
                 && problem?.fix == "gotchu-ctl earnings history"
+                && problem?.detail.contains("each by its own id: \(bill.id)-") == true
         }
     }
 
@@ -78,7 +79,7 @@ struct SplitTests {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         try await kiosk.logIn()
         let payers = try await payers(shop, 3)
-        let terms = SplitTerms(shares: 3, shareCents: nil, isAllOrNothing: nil)
+        let terms = SplitTerms(shares: 3, shareCents: nil, isAllOrNothing: true)
         let made = try await openRequest(kiosk, terms, seconds: 600)
         #expect(made.places?.places == 3 && made.places?.paid == 0)
         for (number, cents) in [334, 333, 333].enumerated() {
@@ -102,6 +103,7 @@ struct SplitTests {
         }
         let told = try await kiosk.get("/v1/requests/\(made.id)", as: RequestView.self)
         #expect(told.progress == "3 of 3 paid · $10.00 of $10.00")
+        #expect(told.places?.paidShares?.count == 3)
         await expectRefundByShare(of: told, on: kiosk)
         try await restart(kiosk, at: "0,0")
         let known = try await kiosk.get("/v1/requests/\(made.id)", as: RequestView.self)

@@ -126,6 +126,7 @@ struct SplitTests {
         #expect(try await split.lock(bill.sid, 1, #","place":2"#).code == "SHARE_TAKEN")
         let cancel = try await split.wire.post("/sessions/\(bill.sid)/cancel", token: split.payee)
         #expect(split.figures(cancel) == [2, 1, 0, 300] && cancel.string("status") == "CANCEL")
+        #expect(cancel.members["paid_shares"] as? [String] == [sid])
         let refunds = "/sessions/\(bill.sid)/refund"
         let whole = try await split.wire.post(refunds, "{}", token: split.payee, key: key + "b")
         #expect(whole.code == "NOT_REFUNDABLE")
@@ -162,7 +163,7 @@ struct SplitTests {
             let reply = try await split.wire.get("/sessions/\(bill.sid)", token: split.payee)
             return reply.string("status") == "TIMEOUT" ? reply : nil
         }
-        #expect(split.figures(end) == [3, 0, 0, 0])
+        #expect(split.figures(end) == [3, 0, 0, 0] && end.members["paid_shares"] == nil)
         #expect(try await split.balances() == [10_000, 10_000, 10_000])
         let history = try await split.wire.get("/api/wallet/transactions", token: split.payers[0])
         let entries = try #require(history.members["transactions"] as? [[String: Any]])

@@ -265,6 +265,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var placesPaid: Int64?
     package var placesHeld: Int64?
     package var paidCents: WireInteger?
+    package var paidShares: [SessionID]?
     /// The version, which grows by one with each change. It is the `id:` of the session's events.
     package var version: Int64
     /// The time at which a payer's device was close to the payee's. Only in an event that repeats
@@ -302,11 +303,14 @@ package struct SessionReply: Codable, Equatable, Sendable {
         placesPaid = places?.paid
         placesHeld = places?.held
         paidCents = places?.paidCents
+        paidShares = places?.paidShares
         self.version = version
     }
 
     /// The places, if several payers pay it.
-    package var places: Places? { Places(kind, placeCount, placesPaid, placesHeld, paidCents) }
+    package var places: Places? {
+        Places(kind, placeCount, placesPaid, placesHeld, paidCents, paidShares)
+    }
 
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
@@ -319,6 +323,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
         case noticedAt = "noticed_at"
         case paidAt = "paid_at"
         case paidCents = "paid_cents"
+        case paidShares = "paid_shares"
         case placeCount = "places"
         case placesHeld = "places_held"
         case placesPaid = "places_paid"

@@ -1,3 +1,5 @@
+package import GotchuCore
+
 /// The terms on which several payers share a bill.
 package struct SplitTerms: Codable, Equatable, Sendable {
     /// The number of equal shares.
@@ -43,13 +45,23 @@ package struct Places: Codable, Equatable, Sendable {
     package var held: Int64
     /// The sum of the paid places.
     package var paidCents: WireInteger
+    /// The ids of a split's paid shares; absent if there are none.
+    package var paidShares: [SessionID]?
 
-    package init(kind: String, places: Int64, paid: Int64, held: Int64, paidCents: WireInteger) {
+    package init(
+        kind: String,
+        places: Int64,
+        paid: Int64,
+        held: Int64,
+        paidCents: WireInteger,
+        paidShares: [SessionID]? = nil
+    ) {
         self.kind = kind
         self.places = places
         self.paid = paid
         self.held = held
         self.paidCents = paidCents
+        self.paidShares = paidShares
     }
 
     /// Creates the places from a session's members; `nil` if one payer pays it.
@@ -58,10 +70,18 @@ package struct Places: Codable, Equatable, Sendable {
         _ places: Int64?,
         _ paid: Int64?,
         _ held: Int64?,
-        _ paidCents: WireInteger?
+        _ paidCents: WireInteger?,
+        _ paidShares: [SessionID]? = nil
     ) {
         guard let kind, let places, let paid, let held, let paidCents else { return nil }
-        self.init(kind: kind, places: places, paid: paid, held: held, paidCents: paidCents)
+        self.init(
+            kind: kind,
+            places: places,
+            paid: paid,
+            held: held,
+            paidCents: paidCents,
+            paidShares: paidShares
+        )
     }
 
     enum CodingKeys: String, CodingKey {
@@ -69,6 +89,7 @@ package struct Places: Codable, Equatable, Sendable {
         case kind
         case paid = "places_paid"
         case paidCents = "paid_cents"
+        case paidShares = "paid_shares"
         case places
     }
 }

@@ -85,7 +85,7 @@ extension PaymentService {
             )
         }
         if let places = session.places, places.paid > 0 {
-            throw .refundedByPlace(isDesk: places.kind == Places.entry)
+            throw .notRefundable(places)
         }
         let currency = session.currency ?? .usd
         guard session.status == .paid else {
@@ -118,12 +118,13 @@ extension PaymentService {
 
 extension Problem {
     /// Returns the problem with a refund of a whole shared bill or desk, which several people paid.
-    fileprivate static func refundedByPlace(isDesk: Bool) -> Problem {
-        guard isDesk else {
+    fileprivate static func notRefundable(_ places: Places) -> Problem {
+        guard places.kind == Places.entry else {
+            let ids = (places.paidShares ?? []).map(\.rawValue).joined(separator: ", ")
             return Problem(
                 .notRefundable,
                 detail: "Nothing was refunded: a shared bill's shares are refunded one by one, "
-                    + "each by its own id.",
+                    + "each by its own id" + (ids.isEmpty ? "." : ": \(ids)."),
                 fix: "gotchu-ctl earnings history"
             )
         }

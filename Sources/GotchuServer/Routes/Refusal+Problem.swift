@@ -95,7 +95,8 @@ extension Refusal.Reason {
         case .refundTooLarge: "That is more than what is left of the payment."
         case .shareTaken: "This share is taken, or there is no share with that number."
         case .notRefundable:
-            "This cannot be refunded now: only a share that the payee has received."
+            "This cannot be refunded now: only a share that the payee has received, by its own id. "
+                + "The bill's session lists them as paid_shares."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
         case .unknownRecord: "There is nothing with this id."
         case .intentSettled: "The deposit has already ended. Look at its status."

@@ -29,7 +29,8 @@ extension Places {
             places: figures.places,
             paid: figures.paid,
             held: figures.held,
-            paidCents: WireInteger(figures.paidAmount)
+            paidCents: WireInteger(figures.paidAmount),
+            paidShares: figures.paid > 0 && figures.sale == nil ? figures.paidShares : nil
         )
     }
 }
