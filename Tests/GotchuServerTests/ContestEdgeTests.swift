@@ -246,7 +246,7 @@ struct ContestEdgeTests {
         #expect(try await server.wire.balance(server.wire.login("entrant1")) == 10_000)
     }
 
-    @Test("A score with a value that is no whole number or has an unknown name is refused")
+    @Test("A score with a wrong value, and a second score of the same entry, are refused")
     func values() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -264,6 +264,9 @@ struct ContestEdgeTests {
             let reply = try await rig.post(id, "scores", body)
             #expect(reply.status == 400 && reply.text.contains(words), "\(reply.text)")
         }
+        let two = #"{"entry_number":1,"points":1},{"entry_number":1,"points":9}"#
+        let reply = try await rig.post(id, "scores", #"{"base_revision":0,"scores":[\#(two)]}"#)
+        #expect(reply.status == 400 && reply.text.contains("once"), "\(reply.text)")
         let stored = try rig.database.rows(
             1,
             "SELECT id FROM records WHERE kind = 'contest-scores'"

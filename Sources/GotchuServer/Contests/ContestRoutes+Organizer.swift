@@ -217,6 +217,9 @@ extension ContestRoutes {
         let template = try await reader.template(of: contest)
         var scores: [Score] = []
         for var object in objects { scores.append(try object.score(in: contest, template)) }
+        guard Set(scores.map { $0.player ?? "\($0.entry ?? 0)" }).count == scores.count else {
+            throw Problem.invalid("scores must name each entry or player once.")
+        }
         if let rule = template.roster {
             let known = Set(rule.players.map(\.id))
             for score in scores where !known.contains(score.player ?? "") {
