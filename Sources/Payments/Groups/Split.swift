@@ -91,10 +91,11 @@ package struct Split: GroupPurpose {
             throw Refusal(isHeld ? .sessionBusy : .amountChanged)
         }
         // If the unpaid shares have different amounts, none is chosen: the payer may have seen
-        // another amount.
-        guard Set(unpaid.compactMap(group.amount(of:))).count == 1, let place = free.first else {
-            throw Refusal(.sessionBusy)
+        // another amount. A later retry would get no other answer.
+        guard Set(unpaid.compactMap(group.amount(of:))).count <= 1 else {
+            throw Refusal(.amountChanged)
         }
+        guard let place = free.first else { throw Refusal(.sessionBusy) }
         return place
     }
 
