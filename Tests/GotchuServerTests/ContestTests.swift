@@ -225,6 +225,19 @@ struct ContestTests {
         try await rig.verify()
     }
 
+    @Test("A contest whose title is only spaces is refused")
+    func blankTitle() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let body = ContestRig.body().replacing("Pub <quiz>", with: "   ")
+        let reply = try await rig.wire.post(
+            "/api/contests",
+            body,
+            token: rig.organizer,
+            key: ContestRig.key()
+        )
+        #expect(reply.status == 400 && reply.string("detail").hasPrefix("title "), "\(reply.text)")
+    }
+
     @Test("A private contest can be seen and joined only with its current invitation")
     func invitations() async throws {
         let rig = try await ContestRig(.sqlite)

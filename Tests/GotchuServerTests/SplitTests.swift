@@ -205,6 +205,8 @@ struct SplitTests {
             let reply = try await wire.create(payee, cents: 5, more: "," + more)
             #expect(reply.status == 400 && reply.string("detail") == detail, "\(more)")
         }
+        let sole = try await wire.create(payee, cents: 5, more: #","is_all_or_nothing":false"#)
+        #expect(sole.status == 200, "\(sole.text)")
     }
 
     @Test(

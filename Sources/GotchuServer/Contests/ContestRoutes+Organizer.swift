@@ -35,8 +35,10 @@ extension ContestRoutes {
         guard let id = try fields.string("template_id"), id.isUUID else {
             throw Problem.invalid("template_id must be a UUID.")
         }
-        guard let title = try fields.shortText("title", limit: 80), !title.isEmpty else {
-            throw Problem.invalid("title must have 1 to 80 characters.")
+        guard let title = try fields.shortText("title", limit: 80),
+            !title.allSatisfy(\.isWhitespace)
+        else {
+            throw Problem.invalid("title must have 1 to 80 characters, and not only spaces.")
         }
         guard let description = try fields.shortText("description", limit: 2000) else {
             throw Problem.invalid("description is missing.")

@@ -113,7 +113,7 @@ struct SessionRoutes: Sendable {
         let own = try fields.integers("share_cents", limit: Split.allowedShares.upperBound)
         let isAllOrNothing = try fields.boolean("is_all_or_nothing")
         guard let kind else {
-            guard count == nil, own == nil, isAllOrNothing == nil else {
+            guard count == nil, own == nil, isAllOrNothing != true else {
                 throw .invalid("shares, share_cents and is_all_or_nothing belong to kind split.")
             }
             return nil
