@@ -51,6 +51,17 @@ struct ContestModel {
         case hold(Int)
         case unhold(Int)
         case pay(Int)
+
+        /// The user who names the contest, and not its desk.
+        fileprivate var caller: Int? {
+            switch self {
+            case .publish(let user), .join(let user, _), .leave(let user), .lock(let user),
+                .score(let user, _, _), .complete(let user, _), .dispute(let user),
+                .object(let user), .settle(let user), .cancel(let user), .openDesk(let user):
+                user
+            case .sweep, .hold, .unhold, .pay: nil
+            }
+        }
     }
 
     mutating func pass(to time: Timestamp) {
@@ -71,6 +82,9 @@ struct ContestModel {
     }
 
     private mutating func decide(_ action: Action, at time: Timestamp) -> Refusal.Reason? {
+        if state == .draft, action.caller ?? Self.organizer != Self.organizer {
+            return .unknownContest
+        }
         switch action {
         case .publish(let user):
             if user != Self.organizer { return .notOrganizer }

@@ -17,16 +17,16 @@ struct StateTests {
     /// The expected answers; the columns are the states, in order.
     private static let table = """
         publish  ok          State  State  State  State    State    State  State     State
-        join     State       ok     Locked Locked Locked   Locked   Locked Cancelled Locked
-        leave    notJoined   ok     Locked Locked Locked   Locked   Locked Cancelled Locked
-        roster   notJoined   ok     Locked Locked Locked   Locked   Locked Cancelled Locked
+        join     unknownContest ok     Locked Locked Locked   Locked   Locked Cancelled Locked
+        leave    unknownContest ok     Locked Locked Locked   Locked   Locked Cancelled Locked
+        roster   unknownContest ok     Locked Locked Locked   Locked   Locked Cancelled Locked
         lock     State       ok     ok     State  State    State    State  State     State
         dispute  State       State  State  State  ok       ok       State  State     State
         renew    ok          ok     State  State  State    State    State  State     State
         delete   ok          State  State  State  State    State    ok     ok        State
         score    State       State  ok     ok     State    ok       State  State     State
         complete State       State  State  ok     ok       ok       State  State     State
-        object   notEntrant  State  State  State  ok       ok       State  State     State
+        object   unknownContest State  State  State  ok       ok       State  State     State
         settle   State       State  State  State  UnderReview Disputed ok  State     State
         cancel   ok          ok     ok     ok     ok       ok       State  ok        State
         sweep    ok          ok     ok     ok     ok       ok       ok     ok        ok

@@ -18,7 +18,7 @@ struct StoryTests {
             .notOrganizer, .notEntrant, .ownContest, .contestFull, .contestLocked, .alreadyJoined,
             .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
             .noScores, .amountChanged, .insufficientBalance, .sessionExpired, .sessionNotLocked,
-            .ownSession, .contestUnderReview,
+            .ownSession, .contestUnderReview, .unknownContest,
         ]
         var missing = Set(states + reasons.map { "\($0)" } + ["accepted"])
         var random = SeededGenerator("contests")

@@ -238,6 +238,30 @@ struct ContestTests {
         #expect(reply.status == 400 && reply.string("detail").hasPrefix("title "), "\(reply.text)")
     }
 
+    @Test("To all but its organiser a draft is a contest that does not exist")
+    func othersDraft() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let made = try await rig.wire.post(
+            "/api/contests",
+            ContestRig.body(),
+            token: rig.organizer,
+            key: ContestRig.key()
+        )
+        let (id, other) = (made.string("id"), try await rig.users(1)[0])
+        for (call, body) in [
+            ("join", #"{"entry_fee_cents":500}"#), ("leave", "{}"), ("publish", "{}"),
+            ("lock", "{}"), ("complete", #"{"revision":0}"#), ("cancel", #"{"reason":"Rain."}"#),
+            ("objections", #"{"text":"No."}"#), ("entries", #"{"roster":[]}"#),
+            ("scores", #"{"base_revision":0,"scores":[{"entry_number":9,"points":1}]}"#),
+        ] {
+            let reply = try await rig.post(id, call, body, by: other)
+            #expect(reply.code == "CONTEST_NOT_FOUND", "\(call): \(reply.text)")
+        }
+        let desk = #"{"kind":"entry","contest_id":"\#(id)","amount_cents":1}"#
+        let opened = try await rig.wire.post("/sessions/create", desk, token: other)
+        #expect(opened.code == "CONTEST_NOT_FOUND", "\(opened.text)")
+    }
+
     @Test("A private contest can be seen and joined only with its current invitation")
     func invitations() async throws {
         let rig = try await ContestRig(.sqlite)

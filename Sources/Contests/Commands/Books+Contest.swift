@@ -13,18 +13,30 @@ extension Books {
         return try readable { () throws(LedgerError) in try Contest(record) }.asOf(time)
     }
 
+    /// Returns a contest as it is at `time`.
+    ///
+    /// - Throws: The errors of `contest(_:at:)`; `unknownContest` also for another user's draft.
+    func contest(
+        _ id: RecordID,
+        for user: UserID,
+        at time: Timestamp
+    ) throws(Refusal) -> Contest {
+        let contest = try contest(id, at: time)
+        guard !contest.isHidden(from: user) else { throw Refusal(.unknownContest) }
+        return contest
+    }
+
     /// Returns a contest as it is at `time`. It must belong to `organizer`, unless that is `nil`.
     ///
-    /// - Throws: The errors of `contest(_:at:)`, and `notOrganizer`.
+    /// - Throws: The errors of `contest(_:for:at:)`, and `notOrganizer`.
     func contest(
         _ id: RecordID,
         of organizer: UserID?,
         at time: Timestamp
     ) throws(Refusal) -> Contest {
-        let contest = try contest(id, at: time)
-        guard organizer.map({ $0 == contest.organizer }) ?? true else {
-            throw Refusal(.notOrganizer)
-        }
+        guard let organizer else { return try contest(id, at: time) }
+        let contest = try contest(id, for: organizer, at: time)
+        guard organizer == contest.organizer else { throw Refusal(.notOrganizer) }
         return contest
     }
 

@@ -39,7 +39,7 @@ package struct JoinContest: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         guard books.rows.users[user] != nil else { throw Refusal(.unknownUser) }
-        let contest = try books.contest(contest, at: time)
+        let contest = try books.contest(contest, for: user, at: time)
         guard contest.organizer != user else { throw Refusal(.ownContest) }
         guard contest.admits(invitation) else { throw Refusal(.joinTokenRequired) }
         try books.requirePlace(for: user, in: contest, expecting: expectedFee, at: time)
@@ -150,7 +150,7 @@ package struct LeaveContest: RecordCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
-        let contest = try books.contest(contest, at: time)
+        let contest = try books.contest(contest, for: user, at: time)
         let entry = try books.entry(of: user, in: contest, at: time)
         if let reason = contest.lockedReason { throw Refusal(reason) }
         if entry.body.fee > 0 {
@@ -192,7 +192,7 @@ package struct EnterRoster: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> ContestEntry {
-        let contest = try books.contest(contest, at: time)
+        let contest = try books.contest(contest, for: user, at: time)
         let entry = try books.entry(of: user, in: contest, at: time)
         if let reason = contest.lockedReason { throw Refusal(reason) }
         guard entry.roster != roster else { return entry }

@@ -147,7 +147,7 @@ package struct ObjectToContest: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
-        let contest = try books.contest(contest, at: time)
+        let contest = try books.contest(contest, for: user, at: time)
         guard let entry = try? books.entry(of: user, in: contest, at: time) else {
             throw Refusal(.notEntrant)
         }

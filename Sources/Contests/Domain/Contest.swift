@@ -207,6 +207,9 @@ extension Contest {
 
     func account(of user: UserID) -> Account.Key { Account.Key(.user(user), terms.currency) }
 
+    /// Returns true if a user may not know of it: nobody but its organiser sees a draft.
+    package func isHidden(from user: UserID) -> Bool { state == .draft && organizer != user }
+
     /// Returns true if the contest is public, or if this is its invitation.
     package func admits(_ invitation: String?) -> Bool {
         guard terms.isInviteOnly else { return true }

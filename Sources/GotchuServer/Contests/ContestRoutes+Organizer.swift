@@ -215,7 +215,9 @@ extension ContestRoutes {
         guard let objects, !objects.isEmpty else {
             throw Problem.invalid("scores must be 1 to \(ScoreRevision.limit).")
         }
-        guard let contest = try await reader.contest(id) else { throw Problem.noContest }
+        guard let contest = try await reader.contest(id), !contest.isHidden(from: user) else {
+            throw Problem.noContest
+        }
         let template = try await reader.template(of: contest)
         var scores: [Score] = []
         for var object in objects { scores.append(try object.score(in: contest, template)) }

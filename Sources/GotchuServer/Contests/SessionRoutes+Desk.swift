@@ -23,7 +23,8 @@ extension SessionRoutes {
             throw Problem.invalid("contest_id must be the UUID of a contest.")
         }
         let lifetime = try Self.lifetime(seconds, in: Desk.allowedSeconds)
-        guard let contest = try await contests.contest(id) else { throw Problem.noContest }
+        guard let contest = try await contests.contest(id), !contest.isHidden(from: organizer)
+        else { throw Problem.noContest }
         let fee = contest.terms.fee
         guard fee > 0 else {
             throw Problem.invalid("A free contest has no desk: it is entered without paying.")
