@@ -222,6 +222,7 @@ struct ContestModel {
         if user != Self.organizer { return .notOrganizer }
         if seen != revision { return .scoresChanged }
         if state == .complete, !isDisputed { return nil }
+        if state == .locked { return .noScores }
         if state != .live, state != .complete { return .contestState }
         if !entries.values.contains(where: { points[$0] != nil }) { return .noScores }
         (state, isDisputed, completedAt) = (.complete, false, time)

@@ -25,7 +25,7 @@ struct StateTests {
         renew    ok          ok     State  State  State    State    State  State     State
         delete   ok          State  State  State  State    State    ok     ok        State
         score    State       State  ok     ok     State    ok       State  State     State
-        complete State       State  State  ok     ok       ok       State  State     State
+        complete State       State  noScores ok     ok       ok       State  State     State
         object   unknownContest State  State  State  ok       ok       State  State     State
         settle   State       State  State  State  UnderReview Disputed ok  State     State
         cancel   ok          ok     ok     ok     ok       ok       State  ok        State

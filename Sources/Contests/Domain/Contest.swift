@@ -253,8 +253,9 @@ extension Contest {
     func completeRefusal(at revision: Int64) -> Refusal.Reason? {
         guard body.revision == revision else { return .scoresChanged }
         return switch state {
-        case .live, .complete: revision > 0 ? nil : .noScores
-        case .draft, .open, .locked, .settled, .cancelled, .error: .contestState
+        // A locked contest becomes live with its first scores.
+        case .locked, .live, .complete: revision > 0 ? nil : .noScores
+        case .draft, .open, .settled, .cancelled, .error: .contestState
         }
     }
 

@@ -108,9 +108,11 @@ extension ContestView {
         let canSettle = contest.state == .complete && contest.settleRefusal(at: now) == nil
         let canCancel = contest.cancelRefusal == nil && !contest.isOver
         let canDelete = (contest.isOver || contest.state == .draft) && !isHidden
+        // A live contest is published and locked: a declared result would allow neither.
+        let begun = contest.state == .live ? Reason(.contestState, words.locked) : notNow
         return [
-            action("publish", words.publish, isDraft ? nil : notNow, needsKey: true),
-            action("lock", words.lock, contest.state == .open ? nil : notNow),
+            action("publish", words.publish, isDraft ? nil : begun, needsKey: true),
+            action("lock", words.lock, contest.state == .open ? nil : begun),
             action("score", words.score, canScore ? nil : notNow, path: "/scores"),
             action("complete", words.complete, isCompletable ? nil : canScore ? noScores : notNow),
             action("dispute", words.dispute, canDispute ? nil : notNow),
