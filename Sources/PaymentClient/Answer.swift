@@ -46,8 +46,10 @@ package struct Outage: Error, Equatable, Sendable {
         /// This machine does not trust the server's certificate, or TLS could not be negotiated.
         case untrusted
         case timedOut = "timed-out"
-        /// 408, 429, or a 5xx of the server itself. The call can be retried later.
+        /// 408, or a 5xx of the server itself. The call can be retried later.
         case busy
+        /// 429: the server has carried out nothing. The call can be retried later.
+        case limited
         /// A 5xx without the server's problem document. A proxy, for example, cannot reach the
         /// server.
         case failing

@@ -35,7 +35,8 @@ extension PaymentClient {
         let wait = retryAfter.flatMap(Int.init).map { Duration.seconds(max(0, $0)) }
         let own = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(status)
         if status == 408 || status == 429 || status >= 500 {
-            let code: Outage.Code = own == nil && status >= 500 ? .failing : .busy
+            let code: Outage.Code =
+                status == 429 ? .limited : own == nil && status >= 500 ? .failing : .busy
             return .unknown(
                 Outage(
                     code,

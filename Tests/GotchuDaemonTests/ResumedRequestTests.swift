@@ -124,6 +124,19 @@ struct ResumedRequestTests {
         #expect(view.places?.paid == 2 && view.places?.paidCents.value == 200)
     }
 
+    @Test("A cancellation that the server's rate limit refuses says so, and can be repeated")
+    func limitedCancellation() async throws {
+        let request = try record(cents: 500)
+        let bench = try Bench([.request(request)])
+        let limit = ScriptedServer.Reply.refused(429, "RATE_LIMITED")
+        bench.server.script(.session, limit, limit)
+        await #expect {
+            _ = try await bench.requests.cancel(request.sid)
+        } throws: { ($0 as? Problem)?.errorCode == .rateLimited }
+        bench.server.sessionStatus = "cancel"
+        #expect(try await bench.requests.cancel(request.sid).state == .cancelled)
+    }
+
     @Test("A reply with another session, amount or currency does not make a request paid")
     func otherSession() async throws {
         let folder = try TemporaryFolder()

@@ -69,7 +69,7 @@ struct OutcomeTests {
             Issue.record("\(status)")
             return
         }
-        #expect(outage.code == .busy)
+        #expect(outage.code == (status == 429 ? .limited : .busy))
         #expect(outage.retryAfter == .seconds(7))
     }
 

@@ -42,13 +42,14 @@ extension Problem {
             case .untrusted: "The payment server's TLS certificate is not trusted."
             case .timedOut: "The payment server does not answer in time."
             case .busy: outage.serverDetail ?? "The payment server is busy."
+            case .limited: outage.serverDetail ?? "The payment server gets too many calls."
             case .failing: "What stands before the payment server does not reach it."
             case .unreadable: "What answers at the payment server's address is not one."
             case .otherUser: "Somebody else is logged in by now."
             }
         let wait = outage.retryAfter.map { "Try again in \(max(1, $0.components.seconds)) s." }
         self.init(
-            .serverUnreachable,
+            outage.code == .limited ? .rateLimited : .serverUnreachable,
             detail: detail,
             fix: wait ?? "gotchu-ctl status",
             retryable: true

@@ -80,7 +80,7 @@ extension HealthItem {
                         + "(\(outage.underlying ?? "HTTP 5xx")).",
                     "Tell the payment server's operator: \(curl)"
                 )
-            case .busy, .otherUser:
+            case .busy, .limited, .otherUser:
                 (
                     "server-not-ready",
                     "The payment server \(server) says that it cannot work now"

@@ -167,9 +167,9 @@ final class ServerCallOutcomes: Sendable {
     ///
     /// - Parameter outage: The reason of the failure; `nil` if the server has answered the call.
     func record(_ outage: Outage?) {
-        // If a call was not sent or the server is busy, this says nothing about the server's
-        // condition.
-        if let outage, outage.code == .otherUser || outage.code == .busy { return }
+        // If a call was not sent, or the server is busy or limits calls, that says nothing of the
+        // server's condition.
+        if let outage, [.otherUser, .busy, .limited].contains(outage.code) { return }
         state.withLock { state in
             state.count = outage == nil ? 0 : state.count + 1
             state.last = outage
