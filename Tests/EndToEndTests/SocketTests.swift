@@ -211,6 +211,16 @@ struct SocketTests {
         }
     }
 
+    @Test("A body whose announced length is too large is answered at once with 413")
+    func announcedBody() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let start = "POST /v1/requests HTTP/1.1\r\nHost: gotchu\r\n"
+        let head = start + "Content-Length: 10000000000\r\n\r\n"
+        let reply = await UnixHTTP.exchange(head, at: device.socket)
+        #expect(reply.hasPrefix("HTTP/1.1 413 ") && reply.contains("CONTENT_TOO_LARGE"), "\(reply)")
+    }
+
     @Test("A request with an unreadable or oversized head is answered with 400 and no body")
     func badHead() async throws {
         let shop = try await Shop()

@@ -71,6 +71,12 @@ struct AuthorizationMiddleware: RouterMiddleware {
         guard context.levels.contains(entrance.lowestLevel) else {
             throw policy.refusal(of: entrance.lowestLevel, to: peer)
         }
+        // The decoder accepts digits only, so a value that does not fit an Int is too large.
+        if let length = request.headers[.contentLength],
+            Int(length) ?? .max > LocalContext.bodyLimit
+        {
+            throw Self.problem(status: .contentTooLarge, request)
+        }
         return try await next(request, context)
     }
 
