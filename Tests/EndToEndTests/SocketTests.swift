@@ -51,6 +51,13 @@ struct SocketTests {
             let reply = await UnixHTTP.exchange(head, at: device.socket)
             #expect(reply.hasPrefix("HTTP/1.1 200 "), "\(host): \(reply)")
         }
+        // The host of an absolute target counts, not the field.
+        let evil = "evil.example"
+        for (target, host, status) in [(evil, "unix", 403), ("unix", evil, 200)] {
+            let head = "GET http://\(target)/v1/status HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+            let reply = await UnixHTTP.exchange(head, at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 \(status) "), "\(target): \(reply)")
+        }
     }
 
     @Test("Two Host fields are refused, and HTTP/1.0 or `Connection: Close` ends the connection")

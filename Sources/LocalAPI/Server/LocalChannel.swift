@@ -4,16 +4,17 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 connections that close when the protocol requires it.
+/// HTTP/1.1 connections that close when the protocol requires it, and whose requests have the host
+/// that the protocol says.
 struct LocalChannel: ServerChildChannel {
     let base: HTTP1Channel
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            // Handlers after the codec do not see the HTTP version.
+            // Handlers after the codec see neither the HTTP version nor the host in the target.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            try pipeline.addHandler(ConnectionCloseHandler(), position: .before(codec))
+            try pipeline.addHandler(RequestHeadHandler(), position: .before(codec))
             return value
         }
     }
@@ -25,15 +26,23 @@ struct LocalChannel: ServerChildChannel {
 
 /// Marks the last request of a connection (RFC 9112, 9.3). Every HTTP/1.0 request is marked. The
 /// mark is `Connection: close` in the only spelling that the later handlers know.
-private final class ConnectionCloseHandler: ChannelInboundHandler, RemovableChannelHandler {
+///
+/// If the target is absolute, its host replaces `Host` (RFC 9112, 3.2.2).
+private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data),
-            head.version != .http1_1 || !head.isKeepAlive
-        else { return context.fireChannelRead(data) }
-        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        guard case .head(var head) = unwrapInboundIn(data) else {
+            return context.fireChannelRead(data)
+        }
+        if head.version != .http1_1 || !head.isKeepAlive {
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+        }
+        if !head.uri.hasPrefix("/"), let scheme = head.uri.firstRange(of: "://") {
+            let host = head.uri[scheme.upperBound...].prefix { !"/?#".contains($0) }
+            head.headers.replaceOrAdd(name: "Host", value: String(host))
+        }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }
