@@ -66,6 +66,8 @@ struct WithdrawalStoryTests {
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
             let poor = try await rig.run("payouts", "pay", "payee@shop.example", "100.01")
             #expect(poor.code == 1 && poor.text.contains("does not hold enough"), "\(poor.text)")
+            let small = try await rig.run("payouts", "pay", "payee@shop.example", "0.99")
+            #expect(small.code == 1 && small.text.contains("is 1.00."), "\(small.text)")
             let one = try await rig.run("payouts", "pay", "payee@shop.example", "30.00")
             #expect(one.code == 0 && one.text.contains("30.00"), "\(one.text)")
             let most = try await rig.run("payouts", "run", "--minimum", "70.01")

@@ -33,6 +33,13 @@ struct PayOut: AsyncParsableCommand {
         else { throw ServerFailure(.usage, "An amount is written as 12.50.") }
         let store = try database.store
         let office = try await OperatorPayouts(store)
+        let least = Money(minorUnits: office.terms.payouts.minimum, currency: amount.currency)
+        guard amount.minorUnits >= least.minorUnits else {
+            throw ServerFailure(
+                .negative,
+                "Nothing was withdrawn: the smallest withdrawal is \(least.decimalText)."
+            )
+        }
         let user = try await store.user(user).id
         switch try await office.pay(user, { _ in amount }) {
         case .success(let made?):
