@@ -10,7 +10,8 @@ package struct PayeeBody: RefreshableBody {
     /// The most refreshes without a change before an onboarding counts as abandoned: about three
     /// days.
     static let refreshLimit = 300
-    /// The reason for the restriction of an account that the provider no longer shows.
+    /// The reason for the restriction of an account that the provider no longer shows. The provider
+    /// uses the same word for a failed payout to a closed bank account.
     package static let closed = "account_closed"
 
     /// The states. The raw values are stored and sent.

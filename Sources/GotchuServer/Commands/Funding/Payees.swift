@@ -144,8 +144,10 @@ struct RenewAccount: AsyncParsableCommand {
             Example:
               gotchu-server payees renew corner@cafe.example --database sqlite:shop.db
 
-            For an account that is restricted and will stay so. The payee sets payouts up again. \
-            Withdrawals that were made before stay with the old account.
+            For an account that is restricted and will stay so: account_closed in "payees list". \
+            The payee sets payouts up again. Withdrawals that were made before stay with the old \
+            account. A withdrawal with the reason account_closed is something else: its bank \
+            account is closed, and the payee names another one at Stripe.
             """
     )
 
