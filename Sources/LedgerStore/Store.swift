@@ -85,6 +85,20 @@ extension Store {
         ).compactMap { Currency(rawValue: $0) }
     }
 
+    /// Returns the users who owe anything.
+    package func debtors() async throws(LedgerError) -> [UserID] {
+        try await read(
+            Select<String>(
+                """
+                SELECT DISTINCT owner FROM accounts WHERE \(Schema.isDebt) AND balance < 0
+                ORDER BY owner
+                """
+            )
+        ).compactMap { owner -> UserID? in
+            if case .houseOf(.owed, let user) = Account.Owner(rawValue: owner) { user } else { nil }
+        }
+    }
+
     /// Returns the kind of server that has used the ledger so far.
     package func use() async throws(LedgerError) -> LedgerUse {
         try await read(LedgerUse.query).first ?? .neither
@@ -149,9 +163,7 @@ package struct StoreReading: Equatable, Sendable, RowValue {
             (SELECT count(*) FROM deliveries WHERE dead_at IS NULL),
             (SELECT count(*) FROM deliveries WHERE dead_at IS NOT NULL),
             (SELECT min(due_at) FROM due WHERE \(Schema.isListed)),
-            (SELECT coalesce(-sum(balance), 0) FROM accounts
-                WHERE owner >= '\(UserHouseAccount.owed.rawValue):'
-                    AND owner < '\(UserHouseAccount.owed.rawValue);')
+            (SELECT coalesce(-sum(balance), 0) FROM accounts WHERE \(Schema.isDebt))
         """
     )
 

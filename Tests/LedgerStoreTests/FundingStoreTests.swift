@@ -33,6 +33,7 @@ struct FundingStoreTests {
         let range = HistoryRange(.newest(skipping: 0), limit: 1)
         let account = try await store.history(of: owed, range)?.account
         #expect(account?.balance == -(2_000 - Cast.opening - 500 - 100))
+        #expect(try await store.debtors() == [Cast.users[0]])
         let audit = try database.audit(
             kinds: TransferKind.funding,
             records: [.deposits, .withdrawals, .payees, .provider]

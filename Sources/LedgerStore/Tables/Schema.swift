@@ -21,6 +21,12 @@ enum Schema {
     /// condition to use these indexes.
     static let isListed = "kind <> 'session'"
 
+    /// The condition of accounts with users' debts. The primary key finds them.
+    static let isDebt = """
+        owner >= '\(UserHouseAccount.owed.rawValue):'
+            AND owner < '\(UserHouseAccount.owed.rawValue);'
+        """
+
     static func tables(for dialect: Dialect) -> String {
         switch dialect {
         case .sqlite: tables

@@ -28,14 +28,15 @@ struct Payees: AsyncParsableCommand {
 struct ListPayees: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the payees.",
+        abstract: "Lists the payees, and the other users who owe.",
         discussion: """
             Example:
               gotchu-server payees list --database sqlite:shop.db
 
             One line for each, separated by tabs: user, state, whether withdrawals were released, \
             the account's id at Stripe, or the user whose account it is, what Stripe still wants \
-            to know, what the user owes.
+            to know, what the user owes. Users who owe and are no payees follow, with "-" for all \
+            but their id and what they owe.
             """
     )
 
@@ -43,20 +44,27 @@ struct ListPayees: AsyncParsableCommand {
 
     func run() async throws {
         let store = try database.store
+        var debtors = try await store.debtors()
         try await store.forEach(PayeeBody.kind) { record in
             let payee = try Payee(record)
-            let owed = try await store.debt(of: payee.owner)
-            Console.output(
-                [
-                    payee.owner.rawValue, payee.state.rawValue,
-                    payee.body.isReleased ? "released" : "new",
-                    payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
-                    payee.body.disabledReason == PayeeBody.closed
-                        ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
-                    Money(minorUnits: owed, currency: FundingOperations.currency).decimalText,
-                ].joined(separator: "\t")
-            )
+            debtors.removeAll { $0 == payee.owner }
+            let fields = [
+                payee.state.rawValue, payee.body.isReleased ? "released" : "new",
+                payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
+                payee.body.disabledReason == PayeeBody.closed
+                    ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
+            ]
+            try await list(payee.owner, fields, store)
         }
+        for user in debtors { try await list(user, ["-", "-", "-", "-"], store) }
+    }
+
+    private func list(_ user: UserID, _ fields: [String], _ store: any Store) async throws {
+        let owed = Money(
+            minorUnits: try await store.debt(of: user),
+            currency: FundingOperations.currency
+        )
+        Console.output(([user.rawValue] + fields + [owed.decimalText]).joined(separator: "\t"))
     }
 }
 
