@@ -66,6 +66,14 @@ package struct DepositBody: RefreshableBody {
 
     /// A Boolean that is true once the fee of its charge is booked, or known to be zero.
     var isFeeKnown = false
+    /// A Boolean that is true if a dispute has taken money and may still be won; `nil` if no
+    /// disputes were seen, or only by a program that did not store this.
+    var isDisputed: Bool?
+
+    /// A Boolean that is true if money that a dispute has taken may come back, as far as is known.
+    package var mayBeReturned: Bool {
+        isDisputed ?? booked.keys.contains { $0.hasSuffix(":out") }
+    }
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
 
@@ -294,65 +302,6 @@ extension FundingDecision where Body == DepositBody {
         if isWaiting {
             subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
         }
-    }
-
-    private mutating func book(_ charge: SeenCharge) {
-        let user = subject.owner
-        if let transaction = charge.transaction {
-            book(feeOf: transaction)
-            subject.body.isFeeKnown = true
-        }
-        for refund in charge.refunds {
-            if let out = refund.out {
-                book(.cardRefund, refund.id, refund.amount, .debit(user))
-                book(feeOf: out)
-            }
-            if let back = refund.back, refund.out != nil {
-                book(.cardRefundBack, "\(refund.id):back", refund.amount, .credit(user))
-                book(feeOf: back)
-            }
-        }
-        for dispute in charge.disputes {
-            guard let out = dispute.out else { continue }
-            let taken = isOurs(out) ? -out.amount : dispute.amount
-            book(.dispute, "\(dispute.id):out", taken, .debit(user))
-            book(feeOf: out)
-            guard let back = dispute.back else { continue }
-            let returned = isOurs(back) ? back.amount : dispute.amount
-            book(.disputeWon, "\(dispute.id):in", returned, .credit(user))
-            book(feeOf: back)
-        }
-    }
-
-    private mutating func book(feeOf transaction: SeenTransaction) {
-        guard transaction.fee != 0, isOurs(transaction) else { return }
-        book(
-            .providerFee,
-            transaction.id,
-            transaction.fee,
-            .move(from: .house(.stripeFees), to: .house(.stripeBalance))
-        )
-    }
-
-    private func isOurs(_ transaction: SeenTransaction) -> Bool {
-        transaction.currency.lowercased() == subject.amount.currency.rawValue
-    }
-
-    /// Books a fact, unless it is booked, its amount is implausible or the limit is reached.
-    private mutating func book(
-        _ kind: TransferKind,
-        _ fact: String,
-        _ amount: Int64,
-        _ lines: Posting.Lines
-    ) {
-        let isPossible =
-            kind == .providerFee
-            ? amount.magnitude <= Pace.maximumAmount : (1...Pace.maximumAmount).contains(amount)
-        guard isPossible, subject.body.booked[fact] == nil,
-            subject.body.booked.count < DepositBody.factLimit
-        else { return }
-        subject.body.booked[fact] = amount
-        postings.append(Posting(kind, fact, amount, lines))
     }
 
     fileprivate mutating func applyRefusal(_ refusal: ProviderRefusal, at now: Timestamp) {

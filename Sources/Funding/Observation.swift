@@ -169,12 +169,21 @@ package struct SeenReversal: Equatable, Sendable {
     package let out: SeenTransaction?
     /// The transaction that returned it: the refund failed, or the dispute was won.
     package let back: SeenTransaction?
+    /// A Boolean that is true if the dispute was lost: nothing will be returned.
+    let isLost: Bool
 
-    package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {
+    package init(
+        id: String,
+        amount: Int64,
+        out: SeenTransaction?,
+        back: SeenTransaction? = nil,
+        isLost: Bool = false
+    ) {
         self.id = id
         self.amount = amount
         self.out = out
         self.back = back
+        self.isLost = isLost
     }
 }
 

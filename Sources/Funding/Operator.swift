@@ -184,11 +184,15 @@ package struct ForgiveDebt: LedgerCommand {
 
     package let user: UserID
     package let amount: Money
+    /// The debt on which the operator decided, in minor units. No open dispute is part of it: if
+    /// that were won, the user would get the money twice.
+    private let debt: Int64
     private let fact: String
 
-    package init(_ user: UserID, _ amount: Money, id: RecordID = .make()) {
+    package init(_ user: UserID, _ amount: Money, of debt: Int64, id: RecordID = .make()) {
         self.user = user
         self.amount = amount
+        self.debt = debt
         fact = "forgiven_\(id)"
     }
 
@@ -199,8 +203,11 @@ package struct ForgiveDebt: LedgerCommand {
     }
 
     /// - Returns: The remaining debt, in minor units.
+    /// - Throws: `accountChanged` if the user owes another amount, perhaps due to a new dispute.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
-        let debt = books.debt(of: user, in: amount.currency)
+        guard books.debt(of: user, in: amount.currency) == debt else {
+            throw Refusal(.accountChanged)
+        }
         guard amount.minorUnits > 0, amount.minorUnits <= debt else {
             throw Refusal(.insufficientBalance, required: amount.minorUnits, available: debt)
         }

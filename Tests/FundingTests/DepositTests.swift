@@ -105,6 +105,34 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
+    @Test("Money that a dispute has taken may come back until the dispute is won or lost")
+    func openDispute() throws {
+        func line(_ amount: Int64) -> SeenTransaction {
+            SeenTransaction(
+                id: "txn_\(amount)",
+                type: "adjustment",
+                amount: amount,
+                fee: 0,
+                currency: "usd"
+            )
+        }
+        func mayBeReturned(_ disputes: [SeenReversal]) throws -> Bool {
+            var rig = FundingBooks()
+            let payer = try rig.user("payer")
+            let id = try rig.open(2_000, by: payer).outcome.get()
+            let charge = SeenCharge(transaction: nil, disputes: disputes)
+            _ = try rig.submit(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
+            return try rig.deposit(id).body.mayBeReturned
+        }
+        let out = line(-2_000)
+        #expect(try !mayBeReturned([]))
+        #expect(try !mayBeReturned([SeenReversal(id: "dp_1", amount: 2_000, out: nil)]))
+        #expect(try mayBeReturned([SeenReversal(id: "dp_1", amount: 2_000, out: out)]))
+        let lost = SeenReversal(id: "dp_2", amount: 2_000, out: out, isLost: true)
+        let won = SeenReversal(id: "dp_3", amount: 2_000, out: out, back: line(2_000))
+        #expect(try !mayBeReturned([lost, won]))
+    }
+
     private func runStory(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")

@@ -313,9 +313,13 @@ struct WithdrawalTests {
         try rig.onboard(payer)
         #expect(try rig.withdraw(1, by: payer).refusal == Refusal(.walletOwes))
         #expect(throws: Refusal.self) {
-            try rig.submit(ForgiveDebt(payer, Money(minorUnits: 1_501))).get()
+            try rig.submit(ForgiveDebt(payer, Money(minorUnits: 1_501), of: 1_500)).get()
         }
-        #expect(try rig.submit(ForgiveDebt(payer, Money(minorUnits: 1_000))).get() == 500)
+        #expect(throws: Refusal(.accountChanged)) {
+            try rig.submit(ForgiveDebt(payer, Money(minorUnits: 1_000), of: 1_499)).get()
+        }
+        let part = ForgiveDebt(payer, Money(minorUnits: 1_000), of: 1_500)
+        #expect(try rig.submit(part).get() == 500)
         #expect(rig.balance(.house(.losses)) == -1_000)
         #expect(throws: Refusal(.walletOwes)) {
             try rig.submit(ReleasePayee(payer, withdrawals: [])).get()

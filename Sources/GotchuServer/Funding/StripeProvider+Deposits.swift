@@ -218,7 +218,8 @@ extension SeenReversal {
             id: dispute.id,
             amount: dispute.amount,
             out: lines.first { $0.amount < 0 }.map(SeenTransaction.init),
-            back: lines.first { $0.amount > 0 }.map(SeenTransaction.init)
+            back: lines.first { $0.amount > 0 }.map(SeenTransaction.init),
+            isLost: dispute.status == .lost
         )
     }
 }

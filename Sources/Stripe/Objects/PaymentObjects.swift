@@ -122,14 +122,22 @@ package struct StripeRefund: StripeObject, Identified {
 package struct Dispute: StripeObject, Identified {
     package static let kind = "dispute"
 
+    /// The state of a dispute, as far as it decides about money.
+    package enum Status: String, StripeEnum {
+        /// The withdrawn money will not be returned.
+        case lost
+        case unknown = ""
+    }
+
     package let id: String
     /// In minor units of the charge's currency.
     package let amount: Int64
+    package let status: Status
     /// The withdrawn money (negative) and the returned money, with the dispute's fee.
     package let balanceTransactions: [BalanceTransaction]
 
     enum CodingKeys: String, CodingKey {
-        case id, amount
+        case id, amount, status
         case balanceTransactions = "balance_transactions"
     }
 }

@@ -134,4 +134,30 @@ struct FundingCommandTests {
             #expect(part.code == 0 && part.text.contains("still owes 6.00"), "\(part.text)")
         }
     }
+    @Test("A debt is not forgiven while its dispute is open, and is forgiven once that is lost")
+    func dispute() async throws {
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            let (payer, payee) = (try await wire.login("payer"), try await wire.login("payee"))
+            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
+            let name = ControlValue.text(try await rig.stripeID(of: made))
+            try await rig.standIn.order("pay", ["name": name])
+            try await rig.waitForBalance(payer, 12_000)
+            let sid = try await wire.lockedSession(payee, payer, cents: 11_500)
+            let sent = try await wire.send(sid, by: payer, key: FundingRig.idempotencyKey("k"))
+            #expect(sent.status == 200)
+            let dispute = try await rig.standIn.order("dispute", ["name": name])
+            try await rig.waitForBalance(payer, 0)
+            let early = try await rig.run("payees", "forgive", "payer@shop.example", "15.00")
+            #expect(early.code == 1 && early.text.contains("is disputed"), "\(early.text)")
+            let lost: [String: ControlValue] = [
+                "name": dispute["id"] ?? .null, "status": .text("lost"),
+            ]
+            try await rig.standIn.order("close", lost)
+            try await eventually("the lost dispute's debt is forgiven") {
+                try await rig.run("payees", "forgive", "payer@shop.example", "15.00").code == 0
+                    ? true : nil
+            }
+        }
+    }
 }

@@ -59,7 +59,14 @@ enum FundingStory {
         plain(Observe(withdrawal, .payout(payout(.paid)))),
         // The refund exceeds the wallet's balance.
         plain(Observe(deposit, seen(refunded: 2_000))),
-        plain(ForgiveDebt(user, Money(minorUnits: 100), id: RecordID(trusted: "f-0"))),
+        plain(
+            ForgiveDebt(
+                user,
+                Money(minorUnits: 100),
+                of: 2_000 - Cast.opening - 500,
+                id: RecordID(trusted: "f-0")
+            )
+        ),
         plain(BookTransaction(line("txn_9", "topup", 700))),
         plain(AdvanceWatermark(to: Timestamp(milliseconds: 5_000))),
         plain(SetTerms(user) { $0.depositMaximum = 100_000 }),

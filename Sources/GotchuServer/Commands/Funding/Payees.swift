@@ -231,8 +231,8 @@ struct ForgivePayee: AsyncParsableCommand {
             Example:
               gotchu-server payees forgive ann@home.example 12.50 --database sqlite:shop.db
 
-            Forgive nothing while a dispute is open: if it is won, the money that comes back is \
-            the user's.
+            Refused while a dispute of the user's deposits is open: if it is won, the money that \
+            comes back is the user's.
             """
     )
 
@@ -249,16 +249,32 @@ struct ForgivePayee: AsyncParsableCommand {
             throw ServerFailure(.usage, "An amount is written as 12.50.")
         }
         let store = try database.store
-        let user = try await store.user(user)
-        switch try await store.commit(ForgiveDebt(user.id, amount)) {
+        let user = try await store.user(user).id
+        // The debt is read first: a dispute that is booked after the look at the deposits changes
+        // it, and the command is refused.
+        let debt = try await store.debt(of: user)
+        try await store.forEach(DepositBody.kind, of: user) { record in
+            if try Deposit(record).body.mayBeReturned { throw Self.disputed(record.id) }
+        }
+        switch try await store.commit(ForgiveDebt(user, amount, of: debt)) {
         case .success(let rest):
             let left = Money(minorUnits: rest, currency: amount.currency)
             Console.output(
-                "Forgiven: \(amount.decimalText). User \(user.id) still owes \(left.decimalText)."
+                "Forgiven: \(amount.decimalText). User \(user) still owes \(left.decimalText)."
             )
         case .failure(let refusal):
-            throw Self.failure(refusal, user.id, amount)
+            throw Self.failure(refusal, user, amount)
         }
+    }
+
+    private static func disputed(_ deposit: RecordID) -> ServerFailure {
+        ServerFailure(
+            .negative,
+            "Nothing was forgiven: deposit \(deposit) is disputed. If the dispute is won, the "
+                + "money comes back to the user.",
+            fix: "Wait until Stripe's dashboard says that it is won or lost. If it says so "
+                + "already, resend the event charge.dispute.closed there."
+        )
     }
 
     private static func failure(
@@ -266,6 +282,13 @@ struct ForgivePayee: AsyncParsableCommand {
         _ user: UserID,
         _ amount: Money
     ) -> ServerFailure {
+        guard refusal.reason != .accountChanged else {
+            return ServerFailure(
+                .tryAgain,
+                "Nothing was forgiven: what user \(user) owes has just changed.",
+                fix: "Run it again."
+            )
+        }
         guard refusal.reason == .insufficientBalance, let debt = refusal.available else {
             return ServerFailure(.negative, refusal.problem.detail)
         }
