@@ -58,6 +58,8 @@ package struct DepositBody: RefreshableBody {
     var isCancellationRequested = false
     /// The amount received but not as ordered, if it can be booked; in the ordered currency.
     package internal(set) var received: Int64?
+    /// The money received that cannot be booked: in another currency or mode, or too much.
+    package internal(set) var unbookable: ReceivedMoney?
     /// A Boolean that is true once the operator has accepted the received amount.
     var isAccepted = false
     var refreshCount = 0
@@ -133,6 +135,9 @@ extension FundingRecord where Body == DepositBody {
 
     /// The idempotency key of the call that opens it.
     var key: String { "gotchu-\(id)-intent-\(body.attempts.attempt)" }
+
+    /// A Boolean that is true if the operator has dropped it although money was received.
+    package var isDropped: Bool { state == .canceled && body.unbookable != nil }
 
     /// A Boolean that is true if it is still refreshed, but can no longer be paid.
     package var isSettledAndRefreshed: Bool { refreshAt != nil && !state.isOpen }
@@ -232,7 +237,8 @@ extension FundingDecision where Body == DepositBody {
         switch seen.status {
         case .succeeded: succeed(seen, at: now)
         case .canceled:
-            let isNothing = before == .held && subject.body.received == nil
+            let isNothing =
+                before == .held && subject.body.received == nil && subject.body.unbookable == nil
             if before.isOpen || isNothing { enter(.canceled) }
         case .requiresPaymentMethod: if before.isOpen { enter(.requiresPaymentMethod) }
         case .requiresConfirmation: if before.isOpen { enter(.requiresConfirmation) }
@@ -272,6 +278,13 @@ extension FundingDecision where Body == DepositBody {
             seen.isLive == subject.body.isLive, Money.allowedRequest.contains(seen.amount)
         {
             subject.body.received = seen.amount
+        } else {
+            let money = ReceivedMoney(amount: seen.amount, currency: seen.currency.lowercased())
+            // What the operator has dropped stays dropped, unless other money is received.
+            guard !subject.isDropped || subject.body.unbookable != money else {
+                return subject.refreshAt = nil
+            }
+            subject.body.unbookable = money
         }
         hold(at: now)
     }
@@ -328,15 +341,6 @@ extension FundingDecision where Body == DepositBody {
         }
         if subject.confirmAbsence(at: now) { subject.retryWithNewKey(at: now) }
         endUnlessKnown(at: now)
-    }
-
-    /// Cancels a deposit that is held, if no amount was received that could be booked.
-    ///
-    /// - Returns: False if it is not held, or an amount was received.
-    mutating func drop() -> Bool {
-        guard subject.state == .held, subject.body.received == nil else { return false }
-        enter(.canceled)
-        return true
     }
 
     fileprivate mutating func endUnlessKnown(at now: Timestamp) {

@@ -97,6 +97,22 @@ package struct SeenDeposit: Equatable, Sendable {
     }
 }
 
+/// An amount of any currency that the provider received.
+package struct ReceivedMoney: Codable, Equatable, Sendable {
+    /// In minor units of the currency.
+    let amount: Int64
+    /// Three lower-case letters.
+    let currency: String
+
+    /// The amount for people: `18.50 eur`.
+    package var text: String {
+        let number = Currency(rawValue: currency).map {
+            Money(minorUnits: amount, currency: $0).decimalText
+        }
+        return "\(number ?? "\(amount) minor units of") \(currency)"
+    }
+}
+
 /// A code and a message of the provider for people, for instance about a declined card.
 package struct ProviderNotice: Codable, Equatable, Sendable {
     package let code: String

@@ -32,9 +32,12 @@ package struct CancelHeldDeposit: LedgerCommand {
     package static let name = "drop-deposit"
 
     package let deposit: RecordID
+    /// A Boolean that is true if the operator says that the received money was refunded.
+    package let isRefunded: Bool
 
-    package init(_ deposit: RecordID) {
+    package init(_ deposit: RecordID, isRefunded: Bool = false) {
         self.deposit = deposit
+        self.isRefunded = isRefunded
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -42,9 +45,13 @@ package struct CancelHeldDeposit: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
-        var decision = FundingDecision<DepositBody>(try books.subject(deposit))
-        guard decision.drop() else { throw Refusal(.intentSettled) }
-        return try books.put(decision, at: time)
+        var deposit: Deposit = try books.subject(deposit)
+        guard deposit.state == .held, deposit.body.received == nil,
+            isRefunded || deposit.body.unbookable == nil
+        else { throw Refusal(.intentSettled) }
+        deposit.state = .canceled
+        deposit.refreshAt = nil
+        return try books.put(FundingDecision(deposit), at: time)
     }
 }
 

@@ -12,6 +12,7 @@ struct DepositTests {
         _ deposit: RecordID,
         _ status: SeenDeposit.Status = .succeeded,
         amount: Int64 = 2_000,
+        currency: String = "usd",
         isLive: Bool = false,
         charge: SeenCharge? = nil
     ) -> SeenDeposit {
@@ -19,7 +20,7 @@ struct DepositTests {
             intent: "pi_1",
             status: status,
             amount: amount,
-            currency: "usd",
+            currency: currency,
             isLive: isLive,
             deposit: deposit.rawValue,
             charge: charge
@@ -197,6 +198,29 @@ struct DepositTests {
         #expect(try rig.deposit(id).state == .succeeded)
         #expect(rig.balance(.user(payer)) == 1_500)
         #expect(rig.complaint == nil)
+    }
+
+    @Test("A deposit paid in another currency is dropped once that is refunded, and stays dropped")
+    func dropped() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        let foreign = Self.seen(id, amount: 1_850, currency: "EUR")
+        _ = try rig.submit(Observe(id, .deposit(foreign))).get()
+        #expect(try rig.deposit(id).body.unbookable?.text == "18.50 eur")
+        #expect(throws: Refusal(.intentSettled)) { try rig.submit(AcceptDeposit(id)).get() }
+        #expect(throws: Refusal(.intentSettled)) { try rig.submit(CancelHeldDeposit(id)).get() }
+        // What is seen of the same payment later changes nothing.
+        _ = try rig.submit(CancelHeldDeposit(id, isRefunded: true)).get()
+        let other = Self.seen(id, amount: 1_851, currency: "eur")
+        for (seen, state) in [(foreign, DepositBody.State.canceled), (other, .held)] {
+            _ = try rig.submit(Wake(id)).get()
+            _ = try rig.submit(Observe(id, .deposit(seen))).get()
+            #expect(try rig.deposit(id).state == state)
+            #expect(try (rig.deposit(id).refreshAt == nil) == (state == .canceled))
+        }
+        _ = try rig.submit(CancelHeldDeposit(id, isRefunded: true)).get()
+        #expect(rig.balance(.user(payer)) == 0 && rig.complaint == nil)
     }
 
     @Test(

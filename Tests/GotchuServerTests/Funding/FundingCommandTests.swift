@@ -20,12 +20,38 @@ struct FundingCommandTests {
                 return list.contains("\(id)\t") && list.contains("\t20.00\t19.99\t") ? true : nil
             }
             let dropped = try await rig.run("deposits", "drop", id)
-            #expect(dropped.code == 1, "\(dropped.text)")
+            #expect(dropped.code == 1 && dropped.text.contains("accept \(id)"), "\(dropped.text)")
             let accepted = try await rig.run("deposits", "accept", id)
             #expect(accepted.code == 0, "\(accepted.text)")
             try await rig.waitForBalance(payer, 11_999)
             #expect(try await rig.run("deposits", "list", "--held").text.isEmpty)
-            #expect(try await rig.run("deposits", "accept", id).code == 1)
+            let again = try await rig.run("deposits", "accept", id)
+            #expect(again.code == 1 && again.text.contains("is SUCCEEDED"), "\(again.text)")
+        }
+    }
+
+    @Test("A deposit whose money cannot be booked is dropped only if the operator has refunded it")
+    func drop() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
+            let paid: [String: ControlValue] = [
+                "name": .text(try await rig.stripeID(of: made)), "amount": .integer(1_850),
+                "currency": .text("eur"),
+            ]
+            try await rig.standIn.order("pay", paid)
+            let id = made.string("payment_intent_id")
+            try await eventually("the deposit is held") {
+                let list = try await rig.run("deposits", "list", "--held").text
+                return list.contains("\t20.00\t18.50 eur\t") ? true : nil
+            }
+            for decision in ["accept", "drop"] {
+                let refused = try await rig.run("deposits", decision, id)
+                #expect(refused.code == 1 && refused.text.contains("drop \(id) --refunded"))
+            }
+            #expect(try await rig.run("deposits", "drop", id, "--refunded").code == 0)
+            let path = "/api/payments/intents/\(id)"
+            try await rig.wait(payer, for: path, "status", toBe: "CANCELED")
         }
     }
 

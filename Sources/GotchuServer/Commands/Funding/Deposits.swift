@@ -33,7 +33,8 @@ struct ListDeposits: AsyncParsableCommand {
               gotchu-server deposits list --held --database sqlite:shop.db
 
             One line for each, separated by tabs: id, user, state, amount, what was received \
-            instead, when it was ordered, the payment's id at Stripe.
+            instead (19.99, or with its currency if it cannot be booked: 18.50 eur) or another \
+            reason why it is held, when it was ordered, the payment's id at Stripe.
             """
     )
 
@@ -47,14 +48,14 @@ struct ListDeposits: AsyncParsableCommand {
         try await store.forEach(DepositBody.kind) { record in
             let deposit = try Deposit(record)
             guard !held || deposit.state == .held else { return }
-            let received = deposit.body.received.map {
-                Money(minorUnits: $0, currency: deposit.amount.currency).decimalText
-            }
+            let body = deposit.body
+            let received = deposit.received ?? body.unbookable?.text
+            let reason = deposit.state == .held ? body.error?.code : nil
             Console.output(
                 [
                     deposit.id.rawValue, deposit.owner.rawValue, deposit.state.rawValue,
-                    deposit.amount.decimalText, received ?? "-", deposit.createdAt.iso8601,
-                    deposit.body.intent ?? deposit.body.checkout ?? "-",
+                    deposit.amount.decimalText, received ?? reason ?? "-",
+                    deposit.createdAt.iso8601, body.intent ?? body.checkout ?? "-",
                 ].joined(separator: "\t")
             )
         }
@@ -80,8 +81,8 @@ struct AcceptHeldDeposit: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let command = AcceptDeposit(RecordID(trusted: deposit))
-        let accepted = try await database.store.carryOut(command)
+        let id = RecordID(trusted: deposit)
+        let accepted = try await database.store.decide(AcceptDeposit(id), on: id)
         Console.output("Deposit \(accepted.id) will be credited by the running server.")
     }
 }
@@ -96,19 +97,23 @@ struct DropHeldDeposit: AsyncParsableCommand {
               gotchu-server deposits drop 0199... --database sqlite:shop.db
 
             One that was paid in the books' currency is not dropped: accept it, and refund it at \
-            Stripe if it is not wanted.
+            Stripe if it is not wanted. Money in another currency cannot be booked: refund it in \
+            Stripe's dashboard, and then drop the deposit with --refunded.
             """
     )
 
     @Argument(help: "The deposit's id.")
     var deposit: String
 
+    @Flag(help: "The money that was received was refunded in Stripe's dashboard.")
+    var refunded = false
+
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let dropped = try await database.store.carryOut(
-            CancelHeldDeposit(RecordID(trusted: deposit))
-        )
+        let id = RecordID(trusted: deposit)
+        let command = CancelHeldDeposit(id, isRefunded: refunded)
+        let dropped = try await database.store.decide(command, on: id)
         Console.output("Deposit \(dropped.id) is cancelled: nothing was credited.")
     }
 }
@@ -167,7 +172,61 @@ struct LimitDeposits: AsyncParsableCommand {
     }
 }
 
+extension FundingRecord where Body == DepositBody {
+    /// The amount received but not as ordered, if it can be booked.
+    fileprivate var received: String? {
+        body.received.map { Money(minorUnits: $0, currency: amount.currency).decimalText }
+    }
+
+    /// The failure of a decision on it that was refused: what can be done instead.
+    fileprivate var refusedDecision: ServerFailure {
+        guard state == .held else {
+            return ServerFailure(
+                .negative,
+                "Deposit \(id) is \(state.rawValue): only a held one can be accepted or dropped."
+            )
+        }
+        if let received {
+            return ServerFailure(
+                .negative,
+                "Deposit \(id) was not dropped: \(received) was received, and can be booked.",
+                fix: "gotchu-server deposits accept \(id)"
+            )
+        }
+        if let money = body.unbookable {
+            return ServerFailure(
+                .negative,
+                "Stripe received \(money.text) for deposit \(id), which cannot be booked.",
+                fix: "Refund it in Stripe's dashboard. Then: "
+                    + "gotchu-server deposits drop \(id) --refunded"
+            )
+        }
+        return ServerFailure(
+            .negative,
+            "Nothing is known to be received for deposit \(id), so nothing can be accepted.",
+            fix: "gotchu-server deposits drop \(id)"
+        )
+    }
+}
+
 extension Store {
+    /// Carries out the operator's decision on a held deposit.
+    ///
+    /// - Throws: A failure that says what to do instead, if the decision is refused.
+    fileprivate func decide<Command: LedgerCommand>(
+        _ command: Command,
+        on id: RecordID
+    ) async throws -> Deposit where Command.Outcome == Deposit {
+        switch try await commit(command) {
+        case .success(let deposit): return deposit
+        case .failure(let refusal):
+            guard refusal.reason == .intentSettled, let record = try await self.record(id) else {
+                throw ServerFailure(.negative, refusal.problem.detail)
+            }
+            throw try Deposit(record).refusedDecision
+        }
+    }
+
     /// Calls a closure with every record of a kind, newest first. With `user`, only with that
     /// user's records.
     func forEach(
