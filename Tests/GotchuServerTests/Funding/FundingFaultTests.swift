@@ -81,6 +81,11 @@ struct FundingFaultTests {
         }
     }
 
+    /// Returns the id of the withdrawal at a path.
+    private static func id(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
     @Test("A payee whose account is closed gets the money back and can set up another account")
     func closed() async throws {
         try await FundingRig.with { rig in
@@ -106,6 +111,8 @@ struct FundingFaultTests {
             try await rig.waitForPayouts(1)
             try await rig.movePayout(to: "paid")
             try await rig.wait(payee, for: second, "status", toBe: "paid")
+            let late = try await rig.run("payouts", "return", Self.id(second))
+            #expect(late.code == 1 && late.text.contains("is paid:"), "\(late.text)")
             let proof = try await rig.reconcile("--book")
             #expect(proof.code == 0, "\(proof.text)")
             #expect(proof.text.contains("note\t\(account) is closed"), "\(proof.text)")
@@ -134,6 +141,8 @@ struct FundingFaultTests {
             try await waitForCount(2)
             let list = try await rig.run("payouts", "list", "--held").text
             #expect(list.ranges(of: "\twaiting_for_release\t").count == 2, "\(list)")
+            let retried = try await rig.run("payouts", "retry", Self.id(first))
+            #expect(retried.code == 1 && retried.text.contains("payouts release "))
             let payees = try await rig.run("payees", "list").text
             #expect(payees.ranges(of: "\tACTIVE\tnew\tacct_").count == 2, "\(payees)")
             let released = try await rig.run("payouts", "release", "payee@shop.example")
@@ -144,8 +153,7 @@ struct FundingFaultTests {
             #expect(try await wire.balance(payee) == 7_000)
             let stopped = try await rig.withdraw(other, cents: 3_000, key: "c")
             try await waitForCount(1)
-            let id = try #require(stopped.split(separator: "/").last.map(String.init))
-            let ordered = try await rig.run("payouts", "return", id)
+            let ordered = try await rig.run("payouts", "return", Self.id(stopped))
             #expect(ordered.code == 0 && ordered.text.contains("is stopped"), "\(ordered.text)")
             // The command writes to the database only; the server reads the record again.
             try await waitForCount(0)

@@ -78,8 +78,7 @@ struct RetryPayout: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: false)
-        let resumed = try await database.store.carryOut(command)
+        let resumed = try await database.store.resume(withdrawal, isReturned: false)
         Console.output("Withdrawal \(resumed.id) is resumed: the running server calls Stripe.")
     }
 }
@@ -105,8 +104,7 @@ struct ReturnPayout: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: true)
-        let resumed = try await database.store.carryOut(command)
+        let resumed = try await database.store.resume(withdrawal, isReturned: true)
         Console.output(
             resumed.state == .failed
                 ? "Withdrawal \(resumed.id) is stopped. Its money is in the wallet."
@@ -140,5 +138,40 @@ struct ReleasePayouts: AsyncParsableCommand {
         }
         _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting))
         Console.output("User \(user.id) may withdraw. Withdrawals resumed: \(waiting.count).")
+    }
+}
+
+extension Store {
+    /// Carries out the operator's decision on a withdrawal.
+    ///
+    /// - Throws: A failure that says what to do instead, if the decision is refused.
+    fileprivate func resume(_ withdrawal: String, isReturned: Bool) async throws -> Withdrawal {
+        let id = RecordID(trusted: withdrawal)
+        switch try await commit(ResumeWithdrawal(id, isReturned: isReturned)) {
+        case .success(let resumed): return resumed
+        case .failure(let refusal):
+            guard refusal.reason == .withdrawalTooLate, let record = try await self.record(id)
+            else { throw ServerFailure(.negative, refusal.problem.detail) }
+            throw try Withdrawal(record).refusedDecision(isReturned: isReturned)
+        }
+    }
+}
+
+extension FundingRecord where Body == WithdrawalBody {
+    /// The failure of a decision on it that was refused: what can be done instead.
+    fileprivate func refusedDecision(isReturned: Bool) -> ServerFailure {
+        let (sentence, fix): (String, String?) =
+            switch state {
+            case .paid: ("is paid: the bank has the money.", nil)
+            case .failed, .cancelled: ("has ended. Its money is in the wallet.", nil)
+            case .held where isReturned:
+                ("cannot be returned as it is.", "gotchu-server payouts retry \(id)")
+            case .held: ("can only be returned.", "gotchu-server payouts return \(id)")
+            case .pending where body.needsRelease:
+                ("waits for your release.", "gotchu-server payouts release \(owner)")
+            case .pending, .sent, .inTransit, .returning:
+                ("is not held: the running server completes it.", nil)
+            }
+        return ServerFailure(.negative, "Withdrawal \(id) \(sentence)", fix: fix)
     }
 }
