@@ -67,18 +67,18 @@ struct ReconciliationRun {
         return differences
     }
 
-    private func report(_ text: String, _ differences: inout Int) {
+    func report(_ text: String, _ differences: inout Int) {
         differences += 1
         Console.output("DIFF\t\(text)")
     }
 
     // MARK: Stripe
 
-    private func done<Reply>(_ call: StripeCall<Reply>) async throws -> Reply {
+    func done<Reply>(_ call: StripeCall<Reply>) async throws -> Reply {
         try done(await provider.client.send(call))
     }
 
-    private func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
+    func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
         guard case .done(let reply) = outcome else {
             throw ServerFailure(
                 .tryAgain,
@@ -311,90 +311,5 @@ struct ReconciliationRun {
             "\(payout.id) \(Reconciliation.text(payout.amount)) is \(payout.status.rawValue), "
                 + "which is not booked yet: the server sees it by \(time.iso8601)"
         )
-    }
-
-    // MARK: Adoption
-
-    /// Adopts paid deposits of the last 30 days whose record is missing from the ledger, for
-    /// example after the restore of a backup, or has no payment yet.
-    private func adopt(_ differences: inout Int) async throws {
-        let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
-        let intents = await provider.all(pages: StripeProvider.fullListPageLimit) {
-            StripeCall.paymentIntents(from: start, to: .now, after: $0)
-        }
-        for intent in try done(intents) where intent.status == .succeeded {
-            guard let deposit = intent.metadata[StripeProvider.depositMetadataKey],
-                let user = intent.metadata[StripeProvider.userMetadataKey]
-            else { continue }
-            let id = RecordID(trusted: deposit)
-            let known = try await store.record(id).map { try Deposit($0) }
-            guard known?.body.intent == nil else { continue }
-            try await report(intent.id, &differences) {
-                try await adopt(intent, as: id, of: UserID(trusted: user))
-            }
-        }
-    }
-
-    /// - Throws: `ServerFailure` with the reason if the deposit cannot be adopted.
-    private func adopt(
-        _ intent: PaymentIntent,
-        as id: RecordID,
-        of user: UserID
-    ) async throws {
-        let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
-        let observation = await provider.perform(.readDeposit(reference)).observation
-        guard case .deposit(let payment) = observation else {
-            throw ServerFailure(.tryAgain, "Stripe did not answer. Run it again.")
-        }
-        let adoption = AdoptDeposit(
-            id,
-            user: user,
-            amount: Money(minorUnits: intent.amount),
-            isLive: isLive,
-            payment: payment
-        )
-        guard try await store.carryOut(adoption).state == .succeeded else {
-            throw ServerFailure(.negative, "it is not what was ordered, and is held")
-        }
-        Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
-    }
-
-    /// Adopts withdrawals whose transfer is at Stripe but not in the ledger. The running server
-    /// then looks up the transfer and its payout.
-    private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
-        for fact in facts where fact.hasPrefix("tr_") {
-            let transfer = try await done(.transfer(fact))
-            guard let withdrawal = transfer.metadata[StripeProvider.withdrawalMetadataKey],
-                let user = transfer.metadata[StripeProvider.userMetadataKey],
-                let destination = transfer.destination?.id, transfer.amountReversed == 0
-            else { continue }
-            let adoption = AdoptWithdrawal(
-                RecordID(trusted: withdrawal),
-                user: UserID(trusted: user),
-                amount: Money(minorUnits: transfer.amount),
-                account: destination,
-                sentAt: transfer.created
-            )
-            try await report(fact, &differences) {
-                guard try await store.carryOut(adoption) else { return }
-                Console.output(
-                    "adopted\t\(fact) \(Reconciliation.text(transfer.amount)): the running server "
-                        + "looks for its payout"
-                )
-            }
-        }
-    }
-
-    /// Runs an adoption. If it fails, reports the failure as a difference.
-    private func report(
-        _ object: String,
-        _ differences: inout Int,
-        _ adoption: () async throws -> Void
-    ) async throws {
-        do {
-            try await adoption()
-        } catch let failure as ServerFailure {
-            report("\(object) cannot be adopted: \(failure.message)", &differences)
-        }
     }
 }
