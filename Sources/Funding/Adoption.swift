@@ -9,6 +9,8 @@ package struct AdoptDeposit: LedgerCommand {
 
     package let record: RecordID
     package let user: UserID
+    /// The user who ordered it, if the ledger has lost that user, and the operator named another.
+    package let orderedBy: UserID?
     package let amount: Money
     package let isLive: Bool
     package let payment: SeenDeposit
@@ -16,19 +18,21 @@ package struct AdoptDeposit: LedgerCommand {
     package init(
         _ record: RecordID,
         user: UserID,
+        orderedBy: UserID? = nil,
         amount: Money,
         isLive: Bool,
         payment: SeenDeposit
     ) {
         self.record = record
         self.user = user
+        self.orderedBy = orderedBy
         self.amount = amount
         self.isLive = isLive
         self.payment = payment
     }
 
     private func newRecord(at time: Timestamp) -> Record {
-        Deposit(
+        var deposit = Deposit(
             id: record,
             user: user,
             amount: amount,
@@ -36,7 +40,9 @@ package struct AdoptDeposit: LedgerCommand {
             presentation: .clientSecret,
             isLive: isLive,
             at: time
-        ).record
+        )
+        deposit.body.orderedBy = orderedBy
+        return deposit.record
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {

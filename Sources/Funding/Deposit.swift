@@ -49,6 +49,8 @@ package struct DepositBody: RefreshableBody {
     package let expiresAt: Timestamp
     /// A Boolean that is true if it is real money.
     package let isLive: Bool
+    /// The user who ordered it, if the operator had it adopted for another one.
+    var orderedBy: UserID?
     package internal(set) var intent: String?
     package internal(set) var checkout: String?
     package var booked: [String: Int64] = [:]

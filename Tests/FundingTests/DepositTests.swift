@@ -8,16 +8,17 @@ import Testing
 
 @Suite("Deposits")
 struct DepositTests {
-    private static func seen(
+    static func seen(
         _ deposit: RecordID,
         _ status: SeenDeposit.Status = .succeeded,
+        intent: String = "pi_1",
         amount: Int64 = 2_000,
         currency: String = "usd",
         isLive: Bool = false,
         charge: SeenCharge? = nil
     ) -> SeenDeposit {
         SeenDeposit(
-            intent: "pi_1",
+            intent: intent,
             status: status,
             amount: amount,
             currency: currency,
@@ -58,10 +59,21 @@ struct DepositTests {
             #expect(try rig.submit(adoption(lost, of: payer)).get().state == .succeeded)
             #expect(rig.balance(.user(payer)) == 2_000)
         }
+        // The deposit of a lost user is adopted for another, and the record says so.
+        let gone = AdoptDeposit(
+            RecordID(trusted: "d-gone"),
+            user: payer,
+            orderedBy: UserID(trusted: "u-gone"),
+            amount: Money(minorUnits: 2_000),
+            isLive: false,
+            payment: Self.seen(RecordID(trusted: "d-gone"), intent: "pi_2")
+        )
+        #expect(try rig.submit(gone).get().body.orderedBy == UserID(trusted: "u-gone"))
+        #expect(rig.balance(.user(payer)) == 4_000 && rig.complaint == nil)
         // A payment belongs to one deposit only.
         let other = RecordID(trusted: "d-other")
         #expect(try rig.submit(adoption(other, of: payer)).get().state == .held)
-        #expect(rig.balance(.user(payer)) == 2_000 && rig.complaint == nil)
+        #expect(rig.balance(.user(payer)) == 4_000 && rig.complaint == nil)
         var second = FundingBooks()
         let user = try second.user("payer")
         let id = try second.open(2_000, by: user).outcome.get()
@@ -104,34 +116,6 @@ struct DepositTests {
         )
         #expect(rig.balance(.user(payer)) == 2_000 && rig.balance(.house(.stripeFees)) == 0)
         #expect(rig.complaint == nil)
-    }
-
-    @Test("Money that a dispute has taken may come back until the dispute is won or lost")
-    func openDispute() throws {
-        func line(_ amount: Int64) -> SeenTransaction {
-            SeenTransaction(
-                id: "txn_\(amount)",
-                type: "adjustment",
-                amount: amount,
-                fee: 0,
-                currency: "usd"
-            )
-        }
-        func mayBeReturned(_ disputes: [SeenReversal]) throws -> Bool {
-            var rig = FundingBooks()
-            let payer = try rig.user("payer")
-            let id = try rig.open(2_000, by: payer).outcome.get()
-            let charge = SeenCharge(transaction: nil, disputes: disputes)
-            _ = try rig.submit(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
-            return try rig.deposit(id).body.mayBeReturned
-        }
-        let out = line(-2_000)
-        #expect(try !mayBeReturned([]))
-        #expect(try !mayBeReturned([SeenReversal(id: "dp_1", amount: 2_000, out: nil)]))
-        #expect(try mayBeReturned([SeenReversal(id: "dp_1", amount: 2_000, out: out)]))
-        let lost = SeenReversal(id: "dp_2", amount: 2_000, out: out, isLost: true)
-        let won = SeenReversal(id: "dp_3", amount: 2_000, out: out, back: line(2_000))
-        #expect(try !mayBeReturned([lost, won]))
     }
 
     private func runStory(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
@@ -179,64 +163,6 @@ struct DepositTests {
         #expect(rig.balance(.house(.stripeBalance)) == fees - net, "seed \(random.seed)")
         #expect(rig.balance(.house(.stripeFees)) == -fees)
         #expect(rig.complaint == nil)
-    }
-
-    @Test(
-        "A paid amount that differs from the order is held, and booked once the operator accepts it"
-    )
-    func held() throws {
-        var rig = FundingBooks()
-        let payer = try rig.user("payer")
-        let id = try rig.open(2_000, by: payer).outcome.get()
-        let other = Self.seen(id, amount: 1_500)
-        _ = try rig.submit(Observe(id, .deposit(other))).get()
-        #expect(try rig.deposit(id).state == .held)
-        #expect(rig.balance(.user(payer)) == 0)
-        #expect(throws: Refusal(.intentSettled)) { try rig.submit(CancelHeldDeposit(id)).get() }
-        _ = try rig.submit(AcceptDeposit(id)).get()
-        _ = try rig.submit(Observe(id, .deposit(other))).get()
-        #expect(try rig.deposit(id).state == .succeeded)
-        #expect(rig.balance(.user(payer)) == 1_500)
-        #expect(rig.complaint == nil)
-    }
-
-    @Test("A deposit paid in another currency is dropped once that is refunded, and stays dropped")
-    func dropped() throws {
-        var rig = FundingBooks()
-        let payer = try rig.user("payer")
-        let id = try rig.open(2_000, by: payer).outcome.get()
-        let foreign = Self.seen(id, amount: 1_850, currency: "EUR")
-        _ = try rig.submit(Observe(id, .deposit(foreign))).get()
-        #expect(try rig.deposit(id).body.unbookable?.text == "18.50 eur")
-        #expect(throws: Refusal(.intentSettled)) { try rig.submit(AcceptDeposit(id)).get() }
-        #expect(throws: Refusal(.intentSettled)) { try rig.submit(CancelHeldDeposit(id)).get() }
-        // What is seen of the same payment later changes nothing.
-        _ = try rig.submit(CancelHeldDeposit(id, isRefunded: true)).get()
-        let other = Self.seen(id, amount: 1_851, currency: "eur")
-        for (seen, state) in [(foreign, DepositBody.State.canceled), (other, .held)] {
-            _ = try rig.submit(Wake(id)).get()
-            _ = try rig.submit(Observe(id, .deposit(seen))).get()
-            #expect(try rig.deposit(id).state == state)
-            #expect(try (rig.deposit(id).refreshAt == nil) == (state == .canceled))
-        }
-        _ = try rig.submit(CancelHeldDeposit(id, isRefunded: true)).get()
-        #expect(rig.balance(.user(payer)) == 0 && rig.complaint == nil)
-    }
-
-    @Test(
-        "A live payment for a test deposit is not booked, even if the operator tries to accept it",
-        arguments: [true, false]
-    )
-    func mode(isAccepted: Bool) throws {
-        var rig = FundingBooks()
-        let payer = try rig.user("payer")
-        let id = try rig.open(2_000, by: payer).outcome.get()
-        let live = Self.seen(id, isLive: true)
-        _ = try rig.submit(Observe(id, .deposit(live))).get()
-        if isAccepted {
-            #expect(throws: Refusal(.intentSettled)) { try rig.submit(AcceptDeposit(id)).get() }
-        }
-        #expect(rig.balance(.user(payer)) == 0)
     }
 
     @Test("A PaymentIntent that is reported for two deposits is credited only to the first")

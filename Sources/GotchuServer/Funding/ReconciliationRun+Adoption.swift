@@ -33,6 +33,7 @@ extension ReconciliationRun {
         as id: RecordID,
         of user: UserID
     ) async throws {
+        let owner = try await heir(of: user)
         let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
         let observation = await provider.perform(.readDeposit(reference)).observation
         guard case .deposit(let payment) = observation else {
@@ -40,7 +41,8 @@ extension ReconciliationRun {
         }
         let adoption = AdoptDeposit(
             id,
-            user: user,
+            user: owner,
+            orderedBy: owner == user ? nil : user,
             amount: Money(minorUnits: intent.amount),
             isLive: isLive,
             payment: payment
@@ -48,7 +50,24 @@ extension ReconciliationRun {
         guard try await store.carryOut(adoption).state == .succeeded else {
             throw ServerFailure(.negative, "it is not what was ordered, and is held")
         }
-        Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
+        let change = owner == user ? "" : ": for user \(owner), not \(user)"
+        Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))\(change)")
+    }
+
+    /// Returns the user of the ledger for a user in Stripe's metadata: another one if the operator
+    /// has named one, because the ledger has lost the user.
+    ///
+    /// - Throws: `ServerFailure` if the ledger does not know the user.
+    private func heir(of user: UserID) async throws -> UserID {
+        let heir = heirs[user] ?? user
+        guard try await store.user(id: heir, orLogin: heir.rawValue) != nil else {
+            throw ServerFailure(
+                .negative,
+                "these books have no user \(user). If you know who that is in these books: "
+                    + "reconcile --adopt --as \(user)=USER"
+            )
+        }
+        return heir
     }
 
     /// Adopts withdrawals whose transfer is at Stripe but not in the ledger. The running server
@@ -60,14 +79,14 @@ extension ReconciliationRun {
                 let user = transfer.metadata[StripeProvider.userMetadataKey],
                 let destination = transfer.destination?.id, transfer.amountReversed == 0
             else { continue }
-            let adoption = AdoptWithdrawal(
-                RecordID(trusted: withdrawal),
-                user: UserID(trusted: user),
-                amount: Money(minorUnits: transfer.amount),
-                account: destination,
-                sentAt: transfer.created
-            )
             try await report(fact, &differences) {
+                let adoption = AdoptWithdrawal(
+                    RecordID(trusted: withdrawal),
+                    user: try await heir(of: UserID(trusted: user)),
+                    amount: Money(minorUnits: transfer.amount),
+                    account: destination,
+                    sentAt: transfer.created
+                )
                 guard try await store.carryOut(adoption) else { return }
                 Console.output(
                     "adopted\t\(fact) \(Reconciliation.text(transfer.amount)): the running server "

@@ -185,6 +185,26 @@ struct ReconcileTests {
         }
     }
 
+    @Test("A paid deposit of a lost user is adopted for the user whom the operator names")
+    func lostUser() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            try await rig.standIn.order("stray", ["user": .text("lost-user")])
+            let adopted = try await rig.reconcile("--adopt")
+            #expect(adopted.code == 1, "\(adopted.text)")
+            #expect(adopted.text.contains("--adopt --as lost-user=USER\n"), "\(adopted.text)")
+            let known = try await rig.reconcile(
+                "--adopt",
+                "--as",
+                "payer@shop.example=payer@shop.example"
+            )
+            #expect(known.code == 1 && known.text.contains("know user"), "\(known.text)")
+            let named = try await rig.reconcile("--adopt", "--as", "lost-user=payer@shop.example")
+            #expect(named.code == 0 && named.text.contains(", not lost-user\n"), "\(named.text)")
+            #expect(try await rig.wire().balance(payer) == 10_900)
+        }
+    }
+
     @Test("A withdrawal that a restored database has lost is adopted, and not paid again")
     func restored() async throws {
         try await FundingRig.with { rig in

@@ -12,9 +12,11 @@ struct Reconcile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Proves that the books agree with Stripe about the money at Stripe.",
         discussion: """
-            Example:
+            Examples, the second one after an old backup was restored:
               gotchu-server reconcile --database sqlite:shop.db \\
                 --stripe-key-file /etc/gotchu/stripe
+              gotchu-server reconcile --adopt --as 0199...=ann@home.example \\
+                --database sqlite:shop.db --stripe-key-file /etc/gotchu/stripe
 
             Compares every transaction of Stripe's balance with the books, both balances, and what \
             lies at payees' accounts. Prints a line for each, "ok", "note" or "DIFF", and exits \
@@ -32,6 +34,19 @@ struct Reconcile: AsyncParsableCommand {
     @Flag(help: "Adopt paid deposits that the books have lost: after an old backup was restored.")
     var adopt = false
 
+    @Option(
+        name: .customLong("as"),
+        help: .value(
+            "old=user",
+            "Adopt for USER what the user with the id OLD paid, whom the books have lost."
+        )
+    )
+    var heirs: [String] = []
+
+    func validate() throws {
+        guard heirs.isEmpty || adopt else { throw ValidationError("--as needs --adopt") }
+    }
+
     func run() async throws {
         let flags = stripe.values.merging(["database": database.text]) { $1 }
         let settings = try ServerSettings(flags: flags)
@@ -43,6 +58,7 @@ struct Reconcile: AsyncParsableCommand {
             )
         }
         let store = try database.store
+        let named = try await namedHeirs(in: store)
         let http = HTTPClient(configuration: StripeClient.httpConfiguration)
         let client = StripeClient(address: access.address, secret: access.secret, http: http)
         let site = try settings.publicURL ?? Self.nowhere
@@ -53,6 +69,7 @@ struct Reconcile: AsyncParsableCommand {
                 provider: StripeProvider(client: client, site: site),
                 booksPlatform: book,
                 adopts: adopt,
+                heirs: named,
                 isLive: access.secret.isLive
             )
             result = .success(try await run.run())
@@ -70,6 +87,29 @@ struct Reconcile: AsyncParsableCommand {
             )
         }
         Console.output("The books and Stripe say the same.")
+    }
+
+    /// Returns the user of these books for each lost user that `--as` names.
+    ///
+    /// - Throws: A failure if the books know the lost one: money of a known user is only theirs.
+    private func namedHeirs(in store: any Store) async throws -> [UserID: UserID] {
+        var named: [UserID: UserID] = [:]
+        for pair in heirs {
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                throw ServerFailure(.usage, "--as is written as OLD=USER.")
+            }
+            let lost = UserID(trusted: parts[0])
+            guard try await store.user(id: lost, orLogin: parts[0]) == nil else {
+                throw ServerFailure(
+                    .negative,
+                    "Nothing was adopted: these books know user \(lost).",
+                    fix: "Leave this --as out: what they paid is adopted for them."
+                )
+            }
+            named[lost] = try await store.user(parts[1]).id
+        }
+        return named
     }
 
     /// A placeholder for the server's address: `reconcile` redirects no user.
