@@ -49,7 +49,7 @@ struct ReconciliationRun {
         }
         let comparison = try await compare(lines)
         for note in comparison.notes { Console.output("note\t\(note)") }
-        for difference in comparison.differences { report(difference.text, &differences) }
+        for difference in comparison.differences { report(difference, &differences) }
         if differences == 0 {
             let rest = comparison.notes.isEmpty ? "" : ", but for these"
             Console.output("ok\t\(comparison.count) balance transactions, each booked once\(rest)")
@@ -105,9 +105,9 @@ struct ReconciliationRun {
     private struct Comparison {
         /// The number of Stripe's transactions.
         let count: Int
-        /// The differences found in two readings, except those in `notes`.
-        let differences: [Reconciliation.Difference]
-        /// The differences that a running server will still book, described for people.
+        /// The differences found in two readings, except those in `notes`, described for people.
+        let differences: [String]
+        /// The differences that a running server will still book, or that the operator has dropped.
         let notes: [String]
         /// −STRIPE_BALANCE, without pending payments, and with the differences not reported.
         let ours: Int64
@@ -138,18 +138,17 @@ struct ReconciliationRun {
                 before = found
                 continue
             }
-            var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
+            var (differences, notes): ([String], [String]) = ([], [])
+            var underWay = found.reduce(0) { $0 + $1.effect }
             for difference in found where before?.contains(difference) ?? true {
-                // No note for a fact booked in another amount: the server has already seen it.
-                if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
-                    let time = try await refreshTime(of: line)
-                {
-                    notes.append("\(difference.text) yet: the server sees it by \(time.iso8601)")
+                let (text, isNote) = try await explained(difference, both)
+                if isNote {
+                    notes.append(text)
                 } else {
-                    differences.append(difference)
+                    differences.append(text)
+                    underWay -= difference.effect
                 }
             }
-            let underWay = found.filter { !differences.contains($0) }.reduce(0) { $0 + $1.effect }
             let waiting = both.unknown.filter { each in !found.contains { $0.fact == each.fact } }
                 .reduce(0) { $0 + $1.effect }
             return Comparison(
@@ -164,14 +163,33 @@ struct ReconciliationRun {
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
     }
 
-    /// Returns the time by which a running server will have seen a transaction. Returns `nil` if
-    /// that time is past, or if the transaction belongs to no record in the ledger.
-    private func refreshTime(of line: BalanceTransaction) async throws -> Timestamp? {
-        let time = line.created.advanced(by: Self.lag)
-        guard let source = line.source, time > Timestamp.now else { return nil }
+    /// Describes a difference for people, with the deposit that waits for the operator, or the time
+    /// by which a running server will have booked it.
+    ///
+    /// - Returns: The description, and true if nobody has to do anything.
+    private func explained(
+        _ difference: Reconciliation.Difference,
+        _ both: Reconciliation
+    ) async throws -> (text: String, isNote: Bool) {
+        let text = difference.text
+        // No note for a fact booked in another amount: the server has already seen it.
+        guard both.books[difference.fact] == nil, let line = both.lines[difference.fact],
+            let source = line.source
+        else { return (text, false) }
         let object = source.object?.paymentIntent?.id ?? source.id
-        let isKnown = try await store.record(named: Posting.name(ofObject: object)) != nil
-        return isKnown ? time : nil
+        guard let known = try await store.record(named: Posting.name(ofObject: object)) else {
+            return (text, false)
+        }
+        if let deposit = try? Deposit(known.record) {
+            let owned = "\(text), and belongs to deposit \(deposit.id)"
+            if deposit.isDropped { return ("\(owned), which was dropped", true) }
+            if deposit.state == .held {
+                return ("\(owned), which is held: gotchu-server deposits list --held", false)
+            }
+        }
+        let time = line.created.advanced(by: Self.lag)
+        guard time > Timestamp.now else { return (text, false) }
+        return ("\(text) yet: the server sees it by \(time.iso8601)", true)
     }
 
     private func total(_ balance: StripeBalance) -> Int64 {

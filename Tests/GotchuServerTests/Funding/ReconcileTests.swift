@@ -94,6 +94,31 @@ struct ReconcileTests {
         }
     }
 
+    @Test("Money of a held deposit is a difference that names it, and a note once it is dropped")
+    func held() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
+            let id = made.string("payment_intent_id")
+            let paid: [String: ControlValue] = [
+                "name": .text(try await rig.stripeID(of: made)), "amount": .integer(1_850),
+                "currency": .text("eur"),
+            ]
+            try await rig.standIn.order("pay", paid)
+            try await eventually("the deposit is held") {
+                try await rig.run("deposits", "list", "--held").text.contains(id) ? true : nil
+            }
+            let held = try await rig.reconcile()
+            let sentence = "charge 18.50 is not booked, and belongs to deposit \(id), which is held"
+            #expect(held.code == 1 && held.text.contains("\(sentence): "), "\(held.text)")
+            #expect(!held.text.contains("note\t"), "\(held.text)")
+            let dropped = try await rig.run("deposits", "drop", id, "--refunded")
+            #expect(dropped.code == 0, "\(dropped.text)")
+            let after = try await rig.reconcile()
+            #expect(after.code == 0 && after.text.contains("which was dropped\n"), "\(after.text)")
+        }
+    }
+
     @Test("A paid payout whose status the server could not read is a difference until it is booked")
     func unanswered() async throws {
         try await FundingRig.with { rig in
