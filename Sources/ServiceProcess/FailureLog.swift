@@ -15,7 +15,7 @@ package struct FailureLog: Sendable {
     ///   - recovery: The message for its end.
     package init(
         _ logger: Logger,
-        level: Logger.Level = .info,
+        level: Logger.Level = .warning,
         failure: String,
         recovery: String
     ) {
@@ -26,11 +26,11 @@ package struct FailureLog: Sendable {
     }
 
     /// Logs a failure. The first one is logged at the usual level, further ones at debug.
-    package mutating func recordFailure(_ error: any Error) {
+    package mutating func recordFailure(_ error: any Error, _ more: Logger.Metadata = [:]) {
         logger.log(
             level: isFailing ? .debug : level,
             "\(failure)",
-            metadata: ["error": "\(error)"]
+            metadata: more.merging(["error": "\(error)"]) { $1 }
         )
         isFailing = true
     }

@@ -30,7 +30,7 @@ package struct StripeClient: Sendable {
     ///   - address: An origin, without a trailing slash.
     ///   - http: A client with `httpConfiguration`; the caller shuts it down.
     ///   - limit: The timeout of a call.
-    ///   - onOutcome: Called after each call, also one that was not made, for metrics.
+    ///   - onOutcome: Called after each call, also one that was not made, by the task that made it.
     package init(
         address: String = StripeClient.address,
         secret: StripeSecretKey,
@@ -71,6 +71,7 @@ package struct StripeClient: Sendable {
             StripeCallReport(
                 call: call.name,
                 outcome: outcome.kind,
+                failure: outcome.failure,
                 isAnswer: isMade ? outcome.isAnswer : nil,
                 isReplay: isReplay,
                 time: .now - start
@@ -156,10 +157,12 @@ package struct StripeClient: Sendable {
     }
 }
 
-/// One call, for metrics.
+/// One call, for metrics and the log.
 package struct StripeCallReport: Sendable {
     package let call: String
     package let outcome: StripeOutcomeKind
+    /// The reason why the call was not done; `nil` if it was done or throttled.
+    package let failure: (any Error)?
     /// A Boolean that is true if Stripe itself answered; `nil` if the call was not made.
     package let isAnswer: Bool?
     /// A Boolean that is true if the answer is a replay of an earlier attempt's answer.

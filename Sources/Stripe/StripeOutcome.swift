@@ -49,6 +49,17 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
+    /// The reason why the call was not done; `nil` if it was done or throttled.
+    package var failure: (any Error)? {
+        switch self {
+        case .refused(let problem), .insufficient(let problem), .misconfigured(let problem),
+            .keyReused(let problem):
+            problem
+        case .unknown(let fault), .unresolved(let fault): fault
+        case .done, .throttled: nil
+        }
+    }
+
     /// A Boolean that is true if Stripe itself answered a call that was made, with any answer.
     var isAnswer: Bool {
         switch self {

@@ -59,17 +59,21 @@ struct FundingWorker: Service {
     private func bind() async throws {
         var failures = FailureLog(
             logger,
-            level: .warning,
             failure: "Stripe does not say whose key this is: nobody can deposit or withdraw.",
             recovery: "Stripe answers: deposits and withdrawals work."
         )
         while !Task.isCancelled {
+            let outcome = await refresher.provider.client.send(.ownAccount)
             do {
-                if try await isBound() {
+                switch outcome {
+                case .done(let account):
+                    try await bind(to: account)
                     failures.recordSuccess()
                     return refresher.gate.bind()
+                case .misconfigured: break  // The gate has logged the refused key.
+                case .refused, .insufficient, .unknown, .unresolved, .throttled, .keyReused:
+                    failures.recordFailure(outcome.failure ?? ProviderUnavailable())
                 }
-                failures.recordFailure(ProviderUnavailable())
             } catch let error as LedgerError {
                 failures.recordFailure(error)
             }
@@ -78,14 +82,11 @@ struct FundingWorker: Service {
         }
     }
 
-    private func isBound() async throws -> Bool {
-        guard case .done(let account) = await refresher.provider.client.send(.ownAccount) else {
-            return false
-        }
+    private func bind(to account: ConnectedAccount) async throws {
         warnOfCurrency(of: account)
         let command = BindProvider(account: account.id, isLive: isLive, payouts: payouts)
         switch try await ledger.submit(command) {
-        case .success: return true
+        case .success: return
         case .failure(let refusal) where refusal.reason == .otherProvider:
             throw ServerFailure(
                 .badData,
@@ -154,10 +155,7 @@ struct FundingWorker: Service {
                 isRepeated = error.code == .tryAgain || error.code == .unknownOutcome
             }
             // Otherwise the record is due again when its lease ends.
-            logger.info(
-                "The refresh of a deposit, a withdrawal or a payee failed.",
-                metadata: ["record": "\(record)", "error": "\(error)"]
-            )
+            refresher.log(error, of: record)
         }
         refreshQueue.finish(record, isRepeated: isRepeated)
     }

@@ -34,7 +34,7 @@ struct StripeIntegration: Sendable {
         self.payouts = payouts
         ticketKey = PayeeTicket.key(of: issuer)
         self.logger = logger
-        let (metrics, gate) = (FundingMetrics(), ProviderGate())
+        let (metrics, gate) = (FundingMetrics(), ProviderGate(logger))
         self.metrics = metrics
         refreshQueue = SharedRefreshQueue()
         http = HTTPClient(configuration: StripeClient.httpConfiguration)
@@ -44,14 +44,15 @@ struct StripeIntegration: Sendable {
             http: http,
             onOutcome: { report in
                 metrics.countCall(report)
-                if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
+                gate.record(report)
             }
         )
         refresher = RecordRefresher(
             ledger: ledger,
             provider: StripeProvider(client: client, site: options.site),
             gate: gate,
-            metrics: metrics
+            metrics: metrics,
+            logger: logger
         )
     }
 
@@ -105,10 +106,7 @@ struct StripeIntegration: Sendable {
             return try await refresher.refresh(record)?.secret
         } catch {
             // The worker retries the refresh. The caller gets the stored state.
-            logger.info(
-                "The refresh of a deposit, a withdrawal or a payee failed.",
-                metadata: ["record": "\(record)", "error": "\(error)"]
-            )
+            refresher.log(error, of: record)
             return nil
         }
     }

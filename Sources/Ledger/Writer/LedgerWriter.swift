@@ -189,7 +189,7 @@ package final class LedgerWriter: Service {
         // Rate-limited, because every batch fails while the database is unavailable. Unknown
         // outcomes are always logged.
         logger.log(
-            level: error.code == .unknownOutcome ? .info : failures.level(.info),
+            level: error.code == .unknownOutcome ? .warning : failures.level(.warning),
             "A batch was not committed.",
             metadata: ["error": "\(error)", "commands": "\(submissions.count)"]
         )
