@@ -37,7 +37,11 @@ struct ReconciliationRun {
         }
         let account = try await done(.ownAccount)
         guard try Provider(record).body.account == account.id else {
-            throw ServerFailure(.badData, "The key is of another account than these books.")
+            throw ServerFailure(
+                .badData,
+                "The key is of another account than these books.",
+                fix: "Name the file of the key that the server uses, with --stripe-key-file."
+            )
         }
         var differences = 0
         if adopts { try await adopt(&differences) }
@@ -81,14 +85,7 @@ struct ReconciliationRun {
     }
 
     func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
-        guard case .done(let reply) = outcome else {
-            throw ServerFailure(
-                .tryAgain,
-                "Stripe did not answer: nothing was compared.",
-                fix: "Run it again. A restricted key must be allowed to read the account, "
-                    + "balances, transactions, payments, accounts and payouts."
-            )
-        }
+        guard case .done(let reply) = outcome else { throw outcome.serverFailure }
         return reply
     }
 

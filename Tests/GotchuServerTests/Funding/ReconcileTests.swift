@@ -230,6 +230,33 @@ struct ReconcileTests {
         }
     }
 
+    @Test("A refused key, another account's key and an absence of Stripe are told apart")
+    func reasons() async throws {
+        try await FundingRig.with { rig in
+            try await eventually("the books belong to an account") {
+                try await rig.reconcile().code == 0 ? true : nil
+            }
+            try await rig.standIn.order("revoke")
+            let refused = try await rig.reconcile()
+            #expect(refused.code == 78 && refused.text.contains("refuses the key"), "\(refused)")
+            try await rig.standIn.order("clear")
+            let forbidden: [String: ControlValue] = ["status": .integer(403)]
+            try await rig.standIn.fault("no", of: "GET /v1/balance", times: 1, forbidden)
+            let limited = try await rig.reconcile()
+            #expect(limited.code == 78 && limited.text.contains("A restricted key"), "\(limited)")
+            try await rig.standIn.order("away")
+            let away = try await rig.reconcile()
+            #expect(away.code == 75 && away.text.contains("did not answer"), "\(away)")
+            try await rig.standIn.order("clear")
+            let other: [String: ControlValue] = [
+                "key": .text(FundingRig.key), "account": .text("acct_other"),
+            ]
+            try await rig.standIn.order("other_key", other)
+            let foreign = try await rig.reconcile()
+            #expect(foreign.code == 65 && foreign.text.contains("--stripe-key-file"), "\(foreign)")
+        }
+    }
+
     @Test("A withdrawal that a restored database has lost is adopted, and not paid again")
     func restored() async throws {
         try await FundingRig.with { rig in

@@ -123,3 +123,25 @@ struct Reconcile: AsyncParsableCommand {
         }
     }
 }
+
+extension StripeOutcome {
+    /// The failure of a comparison that got this outcome instead of a reply.
+    var serverFailure: ServerFailure {
+        switch self {
+        case .misconfigured:
+            ServerFailure(
+                .configuration,
+                "Stripe refuses the key, or does not let it do this: nothing was compared.",
+                fix: "Put the right key into the file of --stripe-key-file, and restart the "
+                    + "server. A restricted key must be allowed to read the account, balances, "
+                    + "transactions, payments, accounts and payouts."
+            )
+        case .done, .refused, .insufficient, .unknown, .unresolved, .throttled, .keyReused:
+            ServerFailure(
+                .tryAgain,
+                "Stripe did not answer: nothing was compared.",
+                fix: "Run it again."
+            )
+        }
+    }
+}
