@@ -142,6 +142,17 @@ package struct Ledger: LedgerReads {
         try await store.due(at: store.now, excluding: kinds, skipping: 0, limit: limit)
     }
 
+    /// Returns the records that are due now or later, the earliest first.
+    ///
+    /// - Parameter kinds: The kinds to exclude.
+    package func scheduled(
+        excluding kinds: [String],
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        let end = Timestamp(milliseconds: .max)
+        return try await store.due(at: end, excluding: kinds, skipping: 0, limit: limit)
+    }
+
     /// Leases records of a kind that are due, the longest due first. Until the lease ends, no other
     /// call returns them. No decision may rely on the lease.
     package func claimDue(

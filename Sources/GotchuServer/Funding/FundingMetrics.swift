@@ -60,10 +60,16 @@ final class FundingMetrics: Sendable {
         state.withLock { state in
             state.held.keep(record.id, record.state == DepositBody.State.held.rawValue)
             state.unreleased.keep(record.id, Self.needsRelease(record))
-            guard record.state != previous else { return }
-            switch record.kind {
-            case DepositBody.kind: state.deposits[record.state.lowercased(), default: 0] += 1
-            case WithdrawalBody.kind: state.withdrawals[record.state.lowercased(), default: 0] += 1
+        }
+        if record.state != previous { countEntry(into: record.state, of: record.kind) }
+    }
+
+    /// Counts a record of a kind that has entered a state.
+    func countEntry(into name: String, of kind: String) {
+        state.withLock { state in
+            switch kind {
+            case DepositBody.kind: state.deposits[name.lowercased(), default: 0] += 1
+            case WithdrawalBody.kind: state.withdrawals[name.lowercased(), default: 0] += 1
             default: break  // A payee's states are shown to the payee.
             }
         }

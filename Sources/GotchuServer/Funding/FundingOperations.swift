@@ -73,6 +73,12 @@ struct FundingOperations: Sendable {
         )
         let reply = try await ledger.submit(open, as: request)
         guard case .success(let id) = reply.outcome, let stripe else { return (reply, nil) }
+        if !reply.isReplay {
+            stripe.metrics.countEntry(
+                into: DepositBody.State.created.rawValue,
+                of: DepositBody.kind
+            )
+        }
         return (reply, await stripe.open(id))
     }
 
@@ -120,9 +126,28 @@ struct FundingOperations: Sendable {
             if case .failure(let refusal) = reply.outcome, refusal.reason == .accountChanged {
                 continue
             }
+            if case .success = reply.outcome, !reply.isReplay {
+                stripe?.metrics.countEntry(
+                    into: WithdrawalBody.State.pending.rawValue,
+                    of: WithdrawalBody.kind
+                )
+            }
             return reply
         }
         throw Refusal(.accountChanged).thrown
+    }
+
+    /// Cancels a withdrawal for which no call was made yet.
+    func cancelWithdrawal(
+        _ id: RecordID,
+        of user: UserID
+    ) async throws -> Result<Withdrawal, Refusal> {
+        let before: Withdrawal = try await subject(id, of: user)
+        let outcome = try await ledger.submit(CancelWithdrawal(id, user: user))
+        if case .success(let after) = outcome {
+            stripe?.metrics.countState(of: after.record, previous: before.state.rawValue)
+        }
+        return outcome
     }
 
     /// Returns the part of a user's wallet that can be withdrawn.

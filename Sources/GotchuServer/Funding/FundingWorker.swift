@@ -35,11 +35,12 @@ struct FundingWorker: Service {
     /// - Throws: `ServerFailure` if the key's account or mode is not the ledger's.
     func run() async throws {
         try await cancelWhenGracefulShutdown {
-            try await bind()
-            await withDiscardingTaskGroup { group in
+            try await withThrowingDiscardingTaskGroup { group in
+                // Also while Stripe is away.
+                group.addTask { await countWaiting() }
+                try await bind()
                 group.addTask { await claim() }
                 group.addTask { await listEvents() }
-                group.addTask { await countWaiting() }
                 group.addTask {
                     await withDiscardingTaskGroup { group in
                         for await _ in refreshQueue.signals {
@@ -184,11 +185,16 @@ struct FundingWorker: Service {
     // MARK: The metrics
 
     private func countWaiting() async {
+        var isStart = true
         while !Task.isCancelled {
+            do {
+                try await refresher.countWaiting(isStart: isStart)
+                isStart = false
+            } catch {
+                // The metrics keep what this server has last seen.
+            }
             // Polls: the operator's commands and other servers write to the database only.
             try? await Task.sleep(for: Self.countingInterval)
-            // After a failure the metrics keep what this server has last seen.
-            try? await refresher.countWaiting()
         }
     }
 }

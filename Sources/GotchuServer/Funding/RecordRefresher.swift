@@ -10,6 +10,9 @@ struct RecordRefresher: Sendable {
     /// The maximum number of calls in one refresh. A withdrawal may need transfer, payout and
     /// reversal.
     private static let callLimit = 4
+    /// The maximum number of records that are read at the start. Records beyond it are counted when
+    /// they are next refreshed.
+    private static let readLimit = 10_000
 
     let ledger: Ledger
     let provider: StripeProvider
@@ -101,8 +104,18 @@ struct RecordRefresher: Sendable {
     }
 
     /// Updates the set of records that wait for the operator. Another server may have settled some.
-    func countWaiting() async throws {
-        for id in metrics.waiting {
+    ///
+    /// - Parameter isStart: Also reads the records that no refresh has counted yet.
+    func countWaiting(isStart: Bool) async throws {
+        var waiting = metrics.waiting
+        if isStart {
+            let scheduled = try await ledger.scheduled(
+                excluding: RecordKind.othersThanFunding,
+                limit: Self.readLimit
+            )
+            waiting.formUnion(scheduled.map(\.id))
+        }
+        for id in waiting {
             guard let record = try await ledger.record(id) else { continue }
             metrics.countState(of: record, previous: record.state)
         }

@@ -70,9 +70,8 @@ struct WithdrawalRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
-        _ = try funding.source(for: user)
         let id = try FundingPage.id(in: context)
-        let cancelled = try await funding.ledger.submit(CancelWithdrawal(id, user: user)).accepted()
+        let cancelled = try await funding.cancelWithdrawal(id, of: user).accepted()
         return try Reply.json(WithdrawalReply(cancelled))
     }
 }

@@ -24,4 +24,9 @@ extension RecordKind {
         RecordKind(DepositBody.kind, settle: nil), RecordKind(WithdrawalBody.kind, settle: nil),
         RecordKind(PayeeBody.kind, settle: nil), RecordKind(ProviderBody.kind, settle: nil),
     ]
+
+    /// The names of all kinds other than deposits and withdrawals.
+    static let othersThanFunding = all.map(\.name).filter {
+        $0 != DepositBody.kind && $0 != WithdrawalBody.kind
+    }
 }

@@ -123,10 +123,8 @@ struct PayoutPages: Sendable {
     @Sendable func cancel(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
-        _ = try funding.source(for: visit.user)
         let id = try FundingPage.id(in: visit.context)
-        let reply = try await funding.ledger.submit(CancelWithdrawal(id, user: visit.user))
-        switch reply {
+        switch try await funding.cancelWithdrawal(id, of: visit.user) {
         case .success: return gate.redirect(to: WebPath.payouts, saying: .withdrawalCancelled)
         case .failure(let refusal) where refusal.reason == .withdrawalTooLate:
             return gate.redirect(to: WebPath.payouts, saying: .withdrawalTooLate)

@@ -55,6 +55,30 @@ struct FundingCommandTests {
         }
     }
 
+    @Test("A held deposit is counted by a server that has just started without Stripe")
+    func heldAtStart() async throws {
+        try await FundingRig.with { rig in
+            func waitForCount(_ expected: Double) async throws {
+                try await eventually("\(expected) deposits are held") {
+                    let held = try await rig.wire().metric("gotchu_server_funding_held")
+                    return held == expected ? true : nil
+                }
+            }
+            let payer = try await rig.wire().login("payer")
+            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
+            let name = ControlValue.text(try await rig.stripeID(of: made))
+            try await rig.standIn.order("pay", ["name": name, "amount": .integer(1_999)])
+            try await waitForCount(1)
+            try await rig.standIn.order("away")
+            try await rig.kill()
+            try await waitForCount(1)
+            try await rig.standIn.order("clear")
+            let id = made.string("payment_intent_id")
+            #expect(try await rig.run("deposits", "accept", id).code == 0)
+            try await waitForCount(0)
+        }
+    }
+
     @Test("A user's own deposit limit applies until it is reset to the usual limit")
     func limit() async throws {
         try await FundingRig.with(more: ["DEPOSIT_MAXIMUM": "1000"]) { rig in

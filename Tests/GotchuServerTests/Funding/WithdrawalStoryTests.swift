@@ -29,6 +29,13 @@ struct WithdrawalStoryTests {
             try await rig.wait(payee, for: first, "reason", toBe: "waiting_for_funds")
             let end = try await rig.wire().post("\(first)/cancel", token: payee)
             #expect(end.string("status") == "cancelled", "\(end.text)")
+            // A repeated request changes nothing, and is not counted.
+            _ = try await rig.wire().post("\(first)/cancel", token: payee)
+            let metric = "gotchu_server_withdrawals_total"
+            for status in ["pending", "cancelled"] {
+                let count = try await rig.wire().metric(metric, "\"\(status)\"")
+                #expect(count == 1, "\(status)")
+            }
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
             let rich = try await rig.wire().post(
                 path,
