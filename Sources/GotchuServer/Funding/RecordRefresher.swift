@@ -12,7 +12,7 @@ struct RecordRefresher: Sendable {
     private static let callLimit = 4
     /// The maximum number of records that are read at the start. Records beyond it are counted when
     /// they are next refreshed.
-    private static let readLimit = 10_000
+    static let readLimit = 10_000
 
     let ledger: Ledger
     let provider: StripeProvider

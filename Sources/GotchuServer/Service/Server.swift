@@ -41,6 +41,7 @@ struct Server: Sendable {
             isDevelopment: options.developmentOpening != nil,
             logger: logger
         )
+        if options.stripe == nil { try await books.store.warnOfUnservedFunding(logger) }
         let limits = options.limits
         let ledger = Ledger(
             store: books.store,

@@ -58,6 +58,23 @@ struct FundingLogTests {
         #expect(log.lines.dropFirst() == ["warning: Stripe answers again."])
     }
 
+    @Test("Books of an account at Stripe that are served without a key say what waits")
+    func unserved() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            _ = try await rig.deposit(payer, cents: 2_000, key: "a")
+            try await rig.kill {
+                let server = try await ServerProcess(database: rig.database.address)
+                #expect(try await server.stop() == 0)
+                let log = server.program.text
+                #expect(log.contains("there is no key"), "\(log)")
+                for part in ["account=acct_platform", "deposits=1", "withdrawals=0"] {
+                    #expect(log.contains(part), "\(log)")
+                }
+            }
+        }
+    }
+
     @Test("Held, disputed and failed money, an absence of Stripe and a refused key are warnings")
     func warnings() async throws {
         try await FundingRig.with(more: ["LOG_LEVEL": "warning"]) { rig in
