@@ -77,19 +77,27 @@ struct Server: Sendable {
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let workers = [webhooks(books.store, ledger)] + (stripe?.services ?? [])
         let front: [any Service] = [httpServer(routes, ready), ledger.feed, drain]
-        let services = ledger.services + issuers + workers + front
-        // If the store fails, the server stops, but waiting callers get their replies first.
-        let store = ServiceGroupConfiguration.ServiceConfiguration(
-            named: books.store,
-            onFailure: .gracefullyShutdownGroup
-        )
+        let services: [any Service] = [books.store] + ledger.services + issuers + workers + front
+        try await group(of: services).run()
+    }
+
+    /// Returns the group of the services, which are in the order of their start.
+    private func group(of services: [any Service]) -> ServiceGroup {
         var configuration = ServiceGroupConfiguration(
-            services: [store] + services.map { .init(named: $0) },
+            services: services.map { service in
+                // If the store fails, or Stripe's key is of another account, the server stops, but
+                // waiting callers get their replies first.
+                let isGraceful = service is any Store || service is FundingWorker
+                return ServiceGroupConfiguration.ServiceConfiguration(
+                    named: service,
+                    onFailure: isGraceful ? .gracefullyShutdownGroup : .cancelGroup
+                )
+            },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = Self.shutdownTimeout + limits.drain
-        try await ServiceGroup(configuration: configuration).run()
+        configuration.maximumGracefulShutdownDuration = Self.shutdownTimeout + options.limits.drain
+        return ServiceGroup(configuration: configuration)
     }
 
     /// The OpenID issuer whose tokens are accepted; `nil` if not configured. Each access creates a

@@ -288,6 +288,7 @@ struct FundingStoryTests {
             let program = await rig.program
             #expect(try await program.exitCode() == 65)
             #expect(program.text.contains("Stripe's key is of another account"))
+            #expect(!program.text.contains("CancellationError"), "\(program.text)")
             try await rig.standIn.order(
                 "other_key",
                 ["key": .text(FundingRig.key), "account": .text("acct_platform")]
