@@ -123,7 +123,7 @@ struct WalletFundingTests {
         let token = try await server.wire.login("payer")
         let reply = try await intent(server.wire, token, cents: 500, key: Self.key)
         #expect(reply.status == 404 && reply.code == "FUNDING_NOT_CONFIGURED")
-        #expect(reply.text.contains("GOTCHU_SERVER_STRIPE_KEY_FILE"))
+        #expect(reply.text.contains("GOTCHU_SERVER_FUNDING_USERS_FILE"), "\(reply.text)")
     }
 
     @Test("The house's take is deducted from the payee's credit, and partial refunds return it")

@@ -45,7 +45,8 @@ struct FundingOperations: Sendable {
     ///
     /// - Throws: A problem: 404 if there is no source, or if it is not offered to this user.
     func source(for user: UserID) throws(Problem) -> FundingSource {
-        guard users.contains(user), stripe != nil || hasMint else { throw .fundingNotConfigured }
+        guard users.contains(user) else { throw .fundingNotOffered }
+        guard stripe != nil || hasMint else { throw .fundingNotConfigured }
         return stripe.map { .provider(isLive: $0.isLive) } ?? .mint
     }
 
@@ -217,6 +218,12 @@ extension Problem {
         .fundingNotConfigured,
         detail: "This server cannot fill or empty wallets.",
         fix: "Its operator sets GOTCHU_SERVER_STRIPE_KEY_FILE, or starts it with --dev."
+    )
+
+    static let fundingNotOffered = Problem(
+        .fundingNotConfigured,
+        detail: "This server does not fill or empty this user's wallet.",
+        fix: "Its operator lists the user's id in GOTCHU_SERVER_FUNDING_USERS_FILE."
     )
 
     /// Returns the problem for a call that the payment provider refused.
