@@ -37,13 +37,15 @@ extension ServerSettings {
     /// - Throws: `ServerFailure` if no deposit could have an allowed amount.
     var fundingOptions: FundingOptions {
         get throws(ServerFailure) {
-            let (least, most) = (funding.depositMinimum, funding.depositMaximum)
-            guard least <= most else {
+            let least = funding.depositMinimum
+            let maxima = [("deposit", funding.depositMaximum), ("balance", funding.balanceMaximum)]
+            for (name, most) in maxima where least > most {
                 throw ServerFailure(
                     .configuration,
-                    "The smallest deposit, \(least) cents, is larger than the largest, \(most) "
-                        + "cents: nobody could deposit.",
-                    fix: "Set GOTCHU_SERVER_DEPOSIT_MINIMUM or GOTCHU_SERVER_DEPOSIT_MAXIMUM."
+                    "The smallest deposit, \(least) cents, is larger than the largest \(name), "
+                        + "\(most) cents: nobody could deposit.",
+                    fix: "Set GOTCHU_SERVER_DEPOSIT_MINIMUM or GOTCHU_SERVER_"
+                        + "\(name.uppercased())_MAXIMUM."
                 )
             }
             return funding
@@ -65,8 +67,8 @@ struct UserAllowlist: Sendable {
     /// Reads a file with a user's id on each line. Lines that begin with `#` are comments. Without
     /// a file, all users are included.
     ///
-    /// - Throws: If the file cannot be read or is too large. A default would include too many or
-    ///   too few users.
+    /// - Throws: If the file cannot be read, is too large or names nobody. A default would include
+    ///   too many or too few users.
     init(file path: String?) throws(ServerFailure) {
         guard let path else { return }
         guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.sizeLimit
@@ -81,7 +83,16 @@ struct UserAllowlist: Sendable {
         let lines = text.split(whereSeparator: \.isNewline).map { line in
             line.filter { !$0.isWhitespace }
         }
-        ids = Set(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") })
+        let ids = Set(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") })
+        guard !ids.isEmpty else {
+            throw ServerFailure(
+                .configuration,
+                "The list of users at \(path) names nobody.",
+                fix: "Put a user's id on each line, or leave the setting out for everybody. For "
+                    + "nobody, put a word such as \"nobody\" there."
+            )
+        }
+        self.ids = ids
     }
 
     var isUnrestricted: Bool { ids == nil }

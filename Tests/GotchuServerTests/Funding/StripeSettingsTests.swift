@@ -85,18 +85,31 @@ struct StripeSettingsTests {
         }
     }
 
-    @Test("A smallest deposit above the largest is refused, because nobody could deposit")
-    func depositRange() throws {
-        func options(_ least: String, _ most: String) throws -> ServerOptions {
+    @Test(
+        "A smallest deposit above the largest deposit or balance is refused: nobody could deposit",
+        arguments: ["deposit_maximum", "balance_maximum"]
+    )
+    func depositRange(maximum: String) throws {
+        func options(_ least: String) throws -> ServerOptions {
             let settings = try ServerSettings(flags: [
-                "database": "sqlite:/x", "deposit_minimum": least, "deposit_maximum": most,
+                "database": "sqlite:/x", "deposit_minimum": least, maximum: "500",
             ])
             return try ServerOptions(settings)
         }
-        #expect(try options("500", "500").funding.depositMinimum == 500)
-        let failure = #expect(throws: ServerFailure.self) { try options("501", "500") }
+        #expect(try options("500").funding.depositMinimum == 500)
+        let failure = #expect(throws: ServerFailure.self) { try options("501") }
         #expect(failure?.exitCode == .configuration)
-        #expect(failure?.fix?.contains("GOTCHU_SERVER_DEPOSIT_MINIMUM") == true)
+        let fix = try #require(failure?.fix)
+        #expect(fix.contains("GOTCHU_SERVER_DEPOSIT_MINIMUM") && fix.contains(maximum.uppercased()))
+    }
+
+    @Test("A list of users that names nobody is refused, because it would exclude everybody")
+    func emptyList() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("# ada\n\n", to: "users")
+        let failure = #expect(throws: ServerFailure.self) { try UserAllowlist(file: path) }
+        #expect(failure?.exitCode == .configuration)
+        #expect(failure?.message.contains("names nobody") == true)
     }
 
     @Test(
