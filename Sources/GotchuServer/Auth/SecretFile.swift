@@ -13,7 +13,7 @@ enum SecretFile {
     static func line(at path: String, _ what: String) throws(ServerFailure) -> String {
         let lines = try lines(at: path, what)
         guard lines.count == 1, let line = lines.first else {
-            throw failure(path, what, "It is not one line of visible ASCII.")
+            throw failure(path, what, "It has \(lines.count) lines, and must have one.")
         }
         return line
     }
@@ -28,11 +28,22 @@ enum SecretFile {
         guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= sizeLimit else {
             throw failure(path, what, "It cannot be read, or is too long.")
         }
-        let lines = [UInt8](data).split(separator: UInt8(ascii: "\n"))
-        guard !lines.isEmpty, lines.joined().allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw failure(path, what, "It is not one line of visible ASCII.")
+        let lines = [UInt8](data).split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        )
+        for (index, line) in lines.enumerated()
+        where !line.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            throw failure(
+                path,
+                what,
+                "Line \(index + 1) has a space, a line end of Windows, or another character that "
+                    + "no secret has."
+            )
         }
-        return lines.map { String(decoding: $0, as: UTF8.self) }
+        let secrets = lines.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+        guard !secrets.isEmpty else { throw failure(path, what, "It is empty.") }
+        return secrets
     }
 
     /// Returns the failure for an unusable file of secrets.

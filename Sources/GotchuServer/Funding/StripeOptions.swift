@@ -105,10 +105,18 @@ extension ServerSettings {
             let what = "Stripe's webhook secrets"
             let named = stripe.webhookSecretsFile ?? Self.credential("stripe-webhook-secrets")
             guard let path = named else { return [] }
-            return try SecretFile.lines(at: path, what).map { text throws(ServerFailure) in
-                if let secret = EndpointSecret(text) { return secret }
-                throw SecretFile.failure(path, what, "A line is no secret of an endpoint.")
+            var secrets: [EndpointSecret] = []
+            for (index, text) in try SecretFile.lines(at: path, what).enumerated() {
+                guard let secret = EndpointSecret(text) else {
+                    throw SecretFile.failure(
+                        path,
+                        what,
+                        "Number \(index + 1) does not begin with whsec_, or is too long."
+                    )
+                }
+                secrets.append(secret)
             }
+            return secrets
         }
     }
 

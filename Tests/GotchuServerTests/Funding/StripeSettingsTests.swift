@@ -85,6 +85,23 @@ struct StripeSettingsTests {
         }
     }
 
+    @Test("The refusal of a file of secrets names the line that cannot be one")
+    func lines() throws {
+        let folder = try TemporaryFolder()
+        for (text, sentence) in [
+            ("whsec_a\r\n", "Line 1 has a space, a line end of Windows"),
+            ("\u{FEFF}whsec_a\n", "Line 1 has"), ("whsec_a\n\n# old\n", "Line 3 has"),
+            ("whsec_a\n#old\n", "Number 2 does not begin with whsec_"), ("\n\n", "It is empty."),
+        ] {
+            let flags = [
+                "stripe_key_file": try Self.file(Self.test, in: folder),
+                "stripe_webhook_secrets_file": try Self.file(text, in: folder),
+            ]
+            let failure = #expect(throws: ServerFailure.self) { try Self.options(flags) }
+            #expect(failure?.message.contains(sentence) == true, "\(text): \(failure as Any)")
+        }
+    }
+
     @Test(
         "A smallest deposit above the largest deposit or balance is refused: nobody could deposit",
         arguments: ["deposit_maximum", "balance_maximum"]
