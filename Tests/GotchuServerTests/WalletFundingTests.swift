@@ -113,6 +113,21 @@ struct WalletFundingTests {
         )
     }
 
+    @Test("The refusal of an amount names the smallest and the largest")
+    func range() async throws {
+        let server = try await ServerProcess()
+        let token = try await server.wire.login("payer")
+        for cents in [-1, 0, 99, 100_000_001] as [Int64] {
+            for reply in [
+                try await intent(server.wire, token, cents: cents, key: Self.key),
+                try await withdrawal(server.wire, token, cents: cents, key: Self.key),
+            ] {
+                #expect(reply.status == 400, "\(reply.text)")
+                #expect(reply.text.contains("between $1.00 and $1,000,000.00."), "\(reply.text)")
+            }
+        }
+    }
+
     @Test("A deposit by a user who is not in the funding users file is refused as not configured")
     func notConfigured() async throws {
         let users = try TemporaryFolder()

@@ -255,8 +255,11 @@ extension FundingOperations {
 
     /// Returns the sentence for an amount that is too small or too large.
     static func amountRule(atLeast least: Int64) -> String {
-        "The amount is too large, or less than \(Money(minorUnits: least, currency: currency)) "
-            + "(amount_cents)."
+        let (smallest, largest) = (
+            Money(minorUnits: least, currency: currency),
+            Money(minorUnits: Money.allowedRequest.upperBound, currency: currency)
+        )
+        return "The amount must be between \(smallest) and \(largest)."
     }
 
     /// Parses a typed amount; `nil` if it is malformed, too small or too large.
