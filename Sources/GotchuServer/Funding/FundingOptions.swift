@@ -1,10 +1,14 @@
 internal import FoundationEssentials
 internal import Funding
+internal import GotchuCore
 internal import Ledger
 internal import ServiceProcess
 
 /// The settings of deposits and withdrawals. Amounts are in minor units.
 struct FundingOptions: Sendable {
+    /// The allowed values of the largest balance.
+    static let balanceRange: ClosedRange<Int64> = 1...1_000_000_000_000
+
     var depositMinimum: Int64 = 100
     var depositMaximum: Int64 = 50_000
     /// The largest balance that a deposit may lead to.
@@ -21,9 +25,9 @@ struct FundingOptions: Sendable {
 
 extension ServerSettings {
     static let fundingTable: [Setting<Self>] = [
-        Setting("deposit_minimum", \.funding.depositMinimum, .number(1...100_000_000)),
-        Setting("deposit_maximum", \.funding.depositMaximum, .number(1...100_000_000)),
-        Setting("balance_maximum", \.funding.balanceMaximum, .number(1...1_000_000_000_000)),
+        Setting("deposit_minimum", \.funding.depositMinimum, .number(Money.allowedRequest)),
+        Setting("deposit_maximum", \.funding.depositMaximum, .number(Money.allowedRequest)),
+        Setting("balance_maximum", \.funding.balanceMaximum, .number(FundingOptions.balanceRange)),
         Setting("payout_minimum", \.funding.payouts.minimum, .number(1...100_000_000)),
         Setting("payout_hold_hours", \.funding.payouts.holdHours, .number(0...8_760)),
         Setting("payout_first_sales", \.funding.payouts.firstSales, .number(0...500)),

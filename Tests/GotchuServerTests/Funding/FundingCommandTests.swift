@@ -92,6 +92,14 @@ struct FundingCommandTests {
                 "20.00"
             )
             #expect(raised.code == 0 && raised.text.contains("20.00"), "\(raised.text)")
+            let most = try await rig.run(
+                "deposits",
+                "limit",
+                "payer@shop.example",
+                "--most",
+                "1000000.01"
+            )
+            #expect(most.code == 64 && most.text.contains("1000000.00"), "\(most.text)")
             #expect(try await rig.deposit(payer, cents: 1_500, key: "b").status == 200)
             let usual = try await rig.run("deposits", "limit", "payer@shop.example")
             #expect(usual.code == 0 && usual.text.contains("the usual"), "\(usual.text)")

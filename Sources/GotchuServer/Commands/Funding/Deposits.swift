@@ -146,7 +146,8 @@ struct LimitDeposits: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let (most, balance) = (try Self.cents(most), try Self.cents(balance))
+        let most = try Self.cents(most, in: Money.allowedRequest)
+        let balance = try Self.cents(balance, in: FundingOptions.balanceRange)
         let store = try database.store
         let user = try await store.user(user)
         _ = try await store.carryOut(
@@ -163,10 +164,14 @@ struct LimitDeposits: AsyncParsableCommand {
         )
     }
 
-    private static func cents(_ text: String?) throws -> Int64? {
+    private static func cents(_ text: String?, in range: ClosedRange<Int64>) throws -> Int64? {
         guard let text else { return nil }
-        guard let amount = Money(text), amount.minorUnits > 0 else {
-            throw ServerFailure(.usage, "An amount is written as 12.50.")
+        guard let amount = Money(text), range.contains(amount.minorUnits) else {
+            throw ServerFailure(
+                .usage,
+                "An amount is written as 12.50; the largest here is "
+                    + "\(Money(minorUnits: range.upperBound).decimalText)."
+            )
         }
         return amount.minorUnits
     }
