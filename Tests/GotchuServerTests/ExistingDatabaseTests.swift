@@ -113,6 +113,16 @@ struct ExistingDatabaseTests {
         #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
     }
 
+    @Test("A command that a locked database refuses says what to do")
+    func locked() async throws {
+        let path = "\(folder.path)/books.db"
+        _ = try SQLiteStore(path: path)
+        let other = try Connection(path: path, mode: .readWrite)
+        try other.run("BEGIN IMMEDIATE")
+        let ended = try await run(["devices", "add", "till"], "sqlite:\(path)")
+        #expect(ended.code == 75 && ended.text.contains("run the command again"), "\(ended.text)")
+    }
+
     @Test(
         "On PostgreSQL, commands create no table and leave a database of a newer version unchanged"
     )

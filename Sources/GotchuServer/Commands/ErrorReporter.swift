@@ -27,13 +27,26 @@ enum ErrorReporter {
                 fix: "Correct it, or leave it out."
             )
         case let error as LedgerError:
-            ServerFailure(exitStatus(for: error.code), "\(error)", fix: error.fix)
-        default:
             ServerFailure(
-                .bug,
-                "gotchu-server has a bug: \(error)",
-                fix: "Payments are safe. Report it with the command that you ran."
+                exitStatus(for: error.code),
+                "\(error)",
+                fix: error.fix ?? defaultFix(for: error.code)
             )
+        default:
+            ServerFailure(.bug, "gotchu-server has a bug: \(error)", fix: bugFix)
+        }
+    }
+
+    private static let bugFix = "Payments are safe. Report it with the command that you ran."
+
+    /// Returns the advice for an error of the ledger that has none of its own.
+    private static func defaultFix(for code: LedgerError.Code) -> String {
+        switch code {
+        case .unknownOutcome:
+            "Look if it was done before you run the command again."
+        case .rejected: bugFix
+        case .tryAgain, .cannotOpen, .foreign, .corrupt, .inUse, .notDurable:
+            "See that the database answers and that its disk has room, then run the command again."
         }
     }
 
