@@ -374,12 +374,13 @@ struct CommandTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
         }
-        chmod(server.path + ".dev-secret", 0o644)
+        for file in [server.path, server.path + ".dev-secret"] { chmod(file, 0o644) }
         let program = try Program(
             "gotchu-server",
             ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)", "--dev"]
         )
         #expect(try await program.exitCode() == 74)
         #expect(program.text.contains("Others than its owner may read it"))
+        #expect(program.text.contains("may read the wallets: chmod 600"), "\(program.text)")
     }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Ledger
 internal import LedgerStore
 internal import Logging
@@ -19,6 +20,7 @@ struct OpenedDatabase: Sendable {
     ) async throws -> OpenedDatabase {
         switch location {
         case .sqlite(let path):
+            warnOfReaders(of: path, logger)
             try SQLiteStore.claim(path: path)
             let store = try SQLiteStore(path: path)
             try await requireUse(of: store, isDevelopment: isDevelopment)
@@ -31,6 +33,16 @@ struct OpenedDatabase: Sendable {
             let secret = try await store.secret(isDevelopment: isDevelopment)
             return OpenedDatabase(store: store, secret: secret)
         }
+    }
+
+    /// Logs a warning if users other than the owner and the group may read the database.
+    private static func warnOfReaders(of path: String, _ logger: Logger) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IROTH != 0 else { return }
+        logger.warning(
+            "Every user of this machine may read the wallets: chmod 600.",
+            metadata: ["path": "\(path)"]
+        )
     }
 
     /// Opens an existing database, and loads or creates its secret, for a command that signs.
