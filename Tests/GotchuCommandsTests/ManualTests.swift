@@ -151,6 +151,11 @@ struct ManualTests {
         #expect(try await run.exitCode() == 0)
         #expect(run.text == "The configuration is right.\n")
 
+        let plain = ["--check-config", "--server", "http://pay.example"]
+        let readable = try Program("gotchud", plain, environment: environment)
+        #expect(try await readable.exitCode() == 0)
+        #expect(readable.text.contains("without encryption"), "\(readable.text)")
+
         let typo = ["GOTCHU_SOKET": "/tmp/g.sock"]
         let warned = try Program("gotchud", ["--check-config"], environment: typo)
         #expect(try await warned.exitCode() == 0)

@@ -2,15 +2,22 @@ import CLinux
 import Glibc
 import LocalAPI
 import Logging
+import PaymentClient
 import ServiceProcess
 
 /// The users, groups and files that a configuration names, checked on this system.
 extension DaemonConfiguration {
-    /// Logs a warning for each setting that has no effect now. Such a setting may become valid
-    /// later.
+    /// Logs a warning for each setting that has no effect now, and for each that is not safe. Such
+    /// a setting may become valid later.
     func warn(of environment: [String: String], _ logger: Logger) {
         for name in Self.unknownVariables(in: environment) {
             logger.warning("There is no setting with this name", metadata: ["variable": "\(name)"])
+        }
+        if !server.isPrivate {
+            logger.warning(
+                "The server is called without encryption, so others may read the token: use https",
+                metadata: ["server": "\(server)"]
+            )
         }
         // The default group may be missing, for example in a trial run. Any other missing group is
         // reported.
