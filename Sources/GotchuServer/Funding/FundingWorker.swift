@@ -122,8 +122,9 @@ struct FundingWorker: Service {
             recovery: "Due deposits and withdrawals can be read again."
         )
         while !Task.isCancelled {
-            // Polls: records become due by the clock, and another server may have created them.
-            try? await Task.sleep(for: Self.interval)
+            // Polls: records become due by the clock, and another server may have created them. A
+            // record claimed after the stop would be left alone until its lease ends.
+            guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
             guard refresher.gate.isOpen else { continue }
             do {
                 for kind in [WithdrawalBody.kind, DepositBody.kind, PayeeBody.kind] {

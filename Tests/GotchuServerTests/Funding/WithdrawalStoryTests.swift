@@ -1,3 +1,4 @@
+import Foundation
 import StripeTestSupport
 import TestSupport
 import Testing
@@ -144,6 +145,24 @@ struct WithdrawalStoryTests {
             #expect(statuses.allSatisfy { [202, 402].contains($0) }, "\(statuses)")
             try await rig.waitForPayouts(1)
             #expect(try await wire.balance(payee) == 4_000)
+        }
+    }
+
+    @Test("A server that is stopped just after an order leaves no withdrawal leased")
+    func stopped() async throws {
+        try await FundingRig.with { rig in
+            let payee = try await rig.wire().login("payee")
+            _ = try await rig.onboard(payee)
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            for number in 0..<3 {
+                _ = try await rig.withdraw(payee, cents: 1_000, key: "w\(number)")
+                await rig.program.signal(SIGTERM)
+                try await rig.restart {
+                    let leased = "SELECT record FROM due WHERE leased_until IS NOT NULL"
+                    #expect(try rig.database.rows(1, leased) == [])
+                }
+            }
+            try await rig.waitForPayouts(3)
         }
     }
 
