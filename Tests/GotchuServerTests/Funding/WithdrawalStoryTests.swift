@@ -158,8 +158,9 @@ struct WithdrawalStoryTests {
                 _ = try await rig.withdraw(payee, cents: 1_000, key: "w\(number)")
                 await rig.program.signal(SIGTERM)
                 try await rig.restart {
-                    let leased = "SELECT record FROM due WHERE leased_until IS NOT NULL"
-                    #expect(try rig.database.rows(1, leased) == [])
+                    let query = "SELECT record FROM due WHERE leased_until IS NOT NULL"
+                    let leased = try rig.database.rows(1, query)
+                    #expect(leased == [])
                 }
             }
             try await rig.waitForPayouts(3)

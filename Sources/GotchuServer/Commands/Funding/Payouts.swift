@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Funding
+internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 internal import LedgerStore
