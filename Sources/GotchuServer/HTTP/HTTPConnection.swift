@@ -133,7 +133,10 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
-        case let error as HTTPParserError: receive(.failure(error), context)
+        case let error as HTTPParserError:
+            // The client has closed its side within a request. The event itself follows.
+            if error == .invalidEOFState { isInputClosed = true }
+            receive(.failure(error), context)
         // More bytes after those that could not be parsed are ignored.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
