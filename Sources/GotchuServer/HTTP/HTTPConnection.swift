@@ -32,8 +32,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let idleLimit: TimeAmount = .seconds(60)
     /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
-    /// The most parts of requests that wait. One read brings fewer. More come only from a client
-    /// that has closed its side, because the channel then reads all that the kernel has.
+    /// The most parts of requests that wait. One read brings fewer, unless a body is in chunks of a
+    /// byte. A client that has closed its side may send more, because the channel then reads all
+    /// that the kernel has. Its connection is closed.
     private static let pendingLimit = 8_192
     /// The delay of each further request that was received before its predecessor's reply. The loop
     /// runs tasks that are due before it looks at its connections; this task is not yet due.

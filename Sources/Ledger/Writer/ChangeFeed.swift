@@ -7,8 +7,8 @@ internal import Synchronization
 /// As a service it also sends watchers a regular keep-alive, and ends all watches at shutdown.
 package final class ChangeFeed: Service {
     /// The maximum number of all watchers. Each watcher holds a connection, and some connections
-    /// must be left for payments. One record or account has no limit of its own: a payer could
-    /// then take all of a session's places, and the payee's till would hear of no payment.
+    /// must be left for payments. There is no limit per record or account: with one, a payer could
+    /// use it up for a session, and the payee's till would get no events.
     package static let watcherLimit = 12_000
     /// The default maximum number of one login's watchers.
     package static let defaultWatchersPerLogin = 64

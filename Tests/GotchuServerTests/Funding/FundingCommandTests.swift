@@ -193,6 +193,7 @@ struct FundingCommandTests {
             #expect(part.code == 0 && part.text.contains("still owes 6.00"), "\(part.text)")
         }
     }
+
     @Test("A debt is not forgiven while its dispute is open, and is forgiven once that is lost")
     func dispute() async throws {
         try await FundingRig.with { rig in
