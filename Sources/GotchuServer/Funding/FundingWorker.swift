@@ -130,7 +130,7 @@ struct FundingWorker: Service {
                 for kind in [WithdrawalBody.kind, DepositBody.kind, PayeeBody.kind] {
                     // Claims only as many as can be refreshed now: other servers claim the rest.
                     let free = refreshQueue.free
-                    guard free > 0 else { break }
+                    guard free > 0, !Task.isCancelled else { break }
                     let due = try await ledger.claimDue(
                         kind: kind,
                         leaseFor: Self.lease,
