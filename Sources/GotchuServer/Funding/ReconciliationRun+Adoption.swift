@@ -33,7 +33,7 @@ extension ReconciliationRun {
         as id: RecordID,
         of user: UserID
     ) async throws {
-        let owner = try await heir(of: user)
+        let owner = try await owner(of: id, orderedBy: user)
         let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
         let observation = await provider.perform(.readDeposit(reference)).observation
         guard case .deposit(let payment) = observation else {
@@ -54,20 +54,22 @@ extension ReconciliationRun {
         Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))\(change)")
     }
 
-    /// Returns the user of the ledger for a user in Stripe's metadata: another one if the operator
-    /// has named one, because the ledger has lost the user.
+    /// Returns the user for whom a record is adopted: its owner, if an earlier run has adopted it.
+    /// Otherwise the user in Stripe's metadata, or the one whom the operator has named instead,
+    /// because the ledger has lost the user.
     ///
     /// - Throws: `ServerFailure` if the ledger does not know the user.
-    private func heir(of user: UserID) async throws -> UserID {
-        let heir = heirs[user] ?? user
-        guard try await store.user(id: heir, orLogin: heir.rawValue) != nil else {
+    private func owner(of record: RecordID, orderedBy user: UserID) async throws -> UserID {
+        if let known = try await store.record(record) { return known.owner }
+        let owner = replacements[user] ?? user
+        guard try await store.user(id: owner, orLogin: owner.rawValue) != nil else {
             throw ServerFailure(
                 .negative,
                 "these books have no user \(user). If you know who that is in these books: "
                     + "reconcile --adopt --as \(user)=USER"
             )
         }
-        return heir
+        return owner
     }
 
     /// Adopts withdrawals whose transfer is at Stripe but not in the ledger. The running server
@@ -80,9 +82,10 @@ extension ReconciliationRun {
                 let destination = transfer.destination?.id, transfer.amountReversed == 0
             else { continue }
             try await report(fact, &differences) {
+                let id = RecordID(trusted: withdrawal)
                 let adoption = AdoptWithdrawal(
-                    RecordID(trusted: withdrawal),
-                    user: try await heir(of: UserID(trusted: user)),
+                    id,
+                    user: try await owner(of: id, orderedBy: UserID(trusted: user)),
                     amount: Money(minorUnits: transfer.amount),
                     account: destination,
                     sentAt: transfer.created

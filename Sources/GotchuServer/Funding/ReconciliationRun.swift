@@ -22,8 +22,8 @@ struct ReconciliationRun {
     let booksPlatform: Bool
     /// A Boolean that is true if lost deposits and withdrawals are adopted.
     let adopts: Bool
-    /// The users who get what users of the lost ledger have paid in, by the lost users' ids.
-    let heirs: [UserID: UserID]
+    /// The users for whom deposits and withdrawals of lost users are adopted, by the lost ids.
+    let replacements: [UserID: UserID]
     let isLive: Bool
 
     /// - Returns: The number of differences.

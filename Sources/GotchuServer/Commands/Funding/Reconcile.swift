@@ -39,13 +39,13 @@ struct Reconcile: AsyncParsableCommand {
         name: .customLong("as"),
         help: .value(
             "old=user",
-            "Adopt for USER what the user with the id OLD paid, whom the books have lost."
+            "Adopt for USER what the lost user with the id OLD paid in and withdrew."
         )
     )
-    var heirs: [String] = []
+    var replacements: [String] = []
 
     func validate() throws {
-        guard heirs.isEmpty || adopt else { throw ValidationError("--as needs --adopt") }
+        guard replacements.isEmpty || adopt else { throw ValidationError("--as needs --adopt") }
     }
 
     func run() async throws {
@@ -59,7 +59,7 @@ struct Reconcile: AsyncParsableCommand {
             )
         }
         let store = try database.store
-        let named = try await namedHeirs(in: store)
+        let named = try await namedReplacements(in: store)
         let http = HTTPClient(configuration: StripeClient.httpConfiguration)
         let client = StripeClient(address: access.address, secret: access.secret, http: http)
         let site = try settings.publicURL ?? Self.nowhere
@@ -70,7 +70,7 @@ struct Reconcile: AsyncParsableCommand {
                 provider: StripeProvider(client: client, site: site),
                 booksPlatform: book,
                 adopts: adopt,
-                heirs: named,
+                replacements: named,
                 isLive: access.secret.isLive
             )
             result = .success(try await run.run())
@@ -93,9 +93,9 @@ struct Reconcile: AsyncParsableCommand {
     /// Returns the user of these books for each lost user that `--as` names.
     ///
     /// - Throws: A failure if the books know the lost one: money of a known user is only theirs.
-    private func namedHeirs(in store: any Store) async throws -> [UserID: UserID] {
+    private func namedReplacements(in store: any Store) async throws -> [UserID: UserID] {
         var named: [UserID: UserID] = [:]
-        for pair in heirs {
+        for pair in replacements {
             let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else {
                 throw ServerFailure(.usage, "--as is written as OLD=USER.")
