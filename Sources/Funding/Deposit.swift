@@ -76,7 +76,10 @@ package struct DepositBody: RefreshableBody {
 
     /// A Boolean that is true if money that a dispute has taken may come back, as far as is known.
     package var mayBeReturned: Bool {
-        isDisputed ?? booked.keys.contains { $0.hasSuffix(":out") }
+        isDisputed
+            ?? booked.keys.contains { fact in
+                fact.hasSuffix(":out") && booked["\(fact.dropLast(4)):in"] == nil
+            }
     }
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
