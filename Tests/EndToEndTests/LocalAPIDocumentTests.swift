@@ -74,7 +74,7 @@ struct LocalAPIDocumentTests {
                 }
             }
         }
-        #expect(names.isSuperset(of: ["amount_cents", "eid", "smoothed_dbm", "depends_on"]))
+        #expect(names.isSuperset(of: ["amount_cents", "eid", "smoothed_dbm", "is_ready"]))
         let known = try Self.text("Sources/GotchuDaemon/Status/HealthItem+Known.swift")
             .matches(of: /code: "([a-z-]+)"/).map { String($0.output.1) }
         let radio = try Self.text("Sources/Radio/RadioFailure.swift")

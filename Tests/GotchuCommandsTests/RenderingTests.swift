@@ -114,37 +114,4 @@ struct RenderingTests {
         buffer.append([UInt8](repeating: 97, count: 65))
         #expect(throws: LocalClientFailure.self) { try buffer.nextLine() }
     }
-
-    @Test("A health item is hidden while an item on which it depends is reported")
-    func rootCauses() {
-        let cause = HealthItem(code: "a", severity: .error, text: "A", fix: "a")
-        let effect = HealthItem(code: "b", severity: .error, text: "B", fix: "b", dependsOn: ["a"])
-        let radio = RadioStatus(
-            kind: "bluez",
-            adapter: nil,
-            address: nil,
-            bluezVersion: nil,
-            isScanning: false,
-            listening: ListeningStatus(setting: .auto, isWanted: false),
-            advertising: [],
-            ignored: [:]
-        )
-        let server = ServerStatus(
-            url: "http://x",
-            isReachable: nil,
-            latencyMilliseconds: nil,
-            isLoggedIn: false
-        )
-        var status = StatusReply(
-            isReady: false,
-            summary: "",
-            version: "",
-            radio: radio,
-            server: server,
-            health: [effect, cause]
-        )
-        #expect(status.rootCauses == [cause])
-        status.health = [effect]
-        #expect(status.rootCauses == [effect])
-    }
 }

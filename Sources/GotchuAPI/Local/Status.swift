@@ -9,7 +9,7 @@ package struct StatusReply: Codable, Equatable, Sendable {
     package var version: String
     package var radio: RadioStatus
     package var server: ServerStatus
-    /// The current problems. A problem names in `depends_on` the problems that it follows from.
+    /// The current problems.
     package var health: [HealthItem]
 
     package init(
@@ -164,21 +164,12 @@ package struct HealthItem: Codable, Equatable, Sendable {
     package var text: String
     /// The command or action that helps.
     package var fix: String
-    /// The codes of the items from which this one follows.
-    package var dependsOn: [String]
 
-    package init(
-        code: String,
-        severity: Severity,
-        text: String,
-        fix: String,
-        dependsOn: [String] = []
-    ) {
+    package init(code: String, severity: Severity, text: String, fix: String) {
         self.code = code
         self.severity = severity
         self.text = text
         self.fix = fix
-        self.dependsOn = dependsOn
     }
 
     package enum Severity: String, Codable, Sendable {
@@ -186,10 +177,5 @@ package struct HealthItem: Codable, Equatable, Sendable {
         case error
         /// The daemon works, but a person should look at the problem.
         case warning
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case code, severity, text, fix
-        case dependsOn = "depends_on"
     }
 }

@@ -20,9 +20,6 @@ struct StatusCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Flag(help: "Also show problems that are consequences of another one.")
-    var all = false
-
     func run(_ client: LocalClient, _ output: Output) async throws {
         let status = try await client.status()
         if output.isJSON {
@@ -42,8 +39,7 @@ struct StatusCommand: SocketCommand {
         for (name, text) in rows(of: status) {
             output.line(terminal.paint(name, .dim) + text)
         }
-        let items = all ? status.health : status.rootCauses
-        for item in items {
+        for item in status.health {
             output.line()
             let mark =
                 switch item.severity {
@@ -53,12 +49,6 @@ struct StatusCommand: SocketCommand {
             output.line("\(mark) \(item.text.printable)")
             let fix = invocation.onSameSocket(item.fix.printable)
             output.line("  → " + terminal.paint(fix, .bold))
-        }
-        let hidden = status.health.count - items.count
-        if hidden > 0 {
-            let noun = hidden == 1 ? "1 problem that follows" : "\(hidden) problems that follow"
-            output.line()
-            output.line(terminal.paint("  \(noun) from this: gotchu-ctl status --all", .dim))
         }
     }
 
@@ -108,13 +98,5 @@ extension RadioStatus {
         case (false, .auto): "not listening, as no program asks what is near"
         case (false, .never): "not listening, as 'listen' is 'never'"
         }
-    }
-}
-
-extension StatusReply {
-    /// The health items that do not follow from another listed one.
-    var rootCauses: [HealthItem] {
-        let codes = Set(health.map(\.code))
-        return health.filter { codes.isDisjoint(with: $0.dependsOn) }
     }
 }

@@ -7,7 +7,7 @@ enum HealthCheck {
 
     static func findings(_ status: StatusReply?) -> [Finding] {
         guard let status else { return [] }
-        let others = status.rootCauses.filter {
+        let others = status.health.filter {
             !coveredCodes.contains($0.code) && !$0.isAboutServer
         }
         let radio = status.radio

@@ -7,7 +7,7 @@ extension StatusReply {
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
         if radio.listening.setting == .never { return .listeningDisabled }
-        return rootCauses.first { $0.severity == .error && $0.isOfRadio }
+        return health.first { $0.severity == .error && $0.isOfRadio }
     }
 }
 

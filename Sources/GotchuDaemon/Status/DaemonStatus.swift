@@ -160,9 +160,9 @@ final class DaemonStatus: Sendable {
     }
 
     private func summary(_ state: State, _ health: [HealthItem]) -> String {
-        let roots = health.filter { $0.severity == .error && $0.dependsOn.isEmpty }
-        if let first = roots.first {
-            let more = roots.count > 1 ? " (and \(roots.count - 1) more)" : ""
+        let errors = health.filter { $0.severity == .error }
+        if let first = errors.first {
+            let more = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
             return "Not ready · \(first.text)\(more)"
         }
         let latency =
