@@ -1,4 +1,3 @@
-import GotchuAPI
 import GotchuCore
 import ServiceProcess
 import TestSupport
