@@ -1,6 +1,9 @@
 import Foundation
+import GotchuAPI
 import TestSupport
 import Testing
+
+@testable import GotchuCommands
 
 @Suite("Commands report a radio that receives nothing, and give no advice to come nearer")
 struct ReceptionProblemTests {
@@ -87,5 +90,40 @@ struct ReceptionProblemTests {
         terminal.signal(SIGTERM)
         try await terminal.exitCode()
         #expect(!terminal.text.contains("shows up within seconds"), "\(terminal.text)")
+    }
+}
+
+@Suite("The reason why nothing is heard")
+struct ReceptionReasonTests {
+    @Test("A problem of the radio is the reason, and one of the server or the journal is not")
+    func reason() {
+        func status(_ codes: String...) -> StatusReply {
+            StatusReply(
+                isReady: false,
+                summary: "",
+                version: "",
+                radio: RadioStatus(
+                    kind: "bluez",
+                    adapter: nil,
+                    address: nil,
+                    bluezVersion: nil,
+                    isScanning: false,
+                    listening: ListeningStatus(setting: .auto, isWanted: false),
+                    advertising: [],
+                    ignored: [:]
+                ),
+                server: ServerStatus(
+                    url: "http://x",
+                    isReachable: nil,
+                    latencyMilliseconds: nil,
+                    isLoggedIn: false
+                ),
+                health: codes.map { HealthItem(code: $0, severity: .error, text: "", fix: "") }
+            )
+        }
+        let others = status("server-silent", "not-logged-in", "login-refused", "journal-unwritable")
+        #expect(others.receptionProblem == nil)
+        let off = status("journal-unwritable", "bluetooth-adapter-off")
+        #expect(off.receptionProblem?.code == "bluetooth-adapter-off")
     }
 }

@@ -26,7 +26,7 @@ extension HealthItem {
 
     /// A Boolean that is true if the item's code belongs to the radio, not to another part.
     fileprivate var isOfRadio: Bool {
-        !["server-", "login-", "not-logged-in", "payment-", "configuration-"]
+        !["server-", "login-", "not-logged-in", "journal-", "payment-", "configuration-"]
             .contains { code.hasPrefix($0) }
     }
 
