@@ -151,9 +151,10 @@ struct RefundCommand: SocketCommand {
 }
 
 extension RequestView {
-    /// The part of the payment that was not refunded; `nil` if nobody has paid.
+    /// The part of the payment that was not refunded; `nil` if nobody has paid, or several have:
+    /// a bill's shares are refunded one by one, which the bill does not show.
     fileprivate var left: Money? {
-        guard state == .paid else { return nil }
+        guard state == .paid, places == nil else { return nil }
         let rest = amount.total.minorUnits - (refundedCents ?? 0)
         return Money(minorUnits: rest, currency: currency)
     }
