@@ -27,7 +27,8 @@ struct LocalChannel: ServerChildChannel {
 /// Marks the last request of a connection (RFC 9112, 9.3). Every HTTP/1.0 request is marked. The
 /// mark is `Connection: close` in the only spelling that the later handlers know.
 ///
-/// If the target is absolute, its host replaces `Host` (RFC 9112, 3.2.2).
+/// If the target is absolute, its host replaces `Host` (RFC 9112, 3.2.2). Two `Host` fields stay:
+/// such a request is refused later (RFC 9112, 3.2).
 private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -39,7 +40,9 @@ private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelH
         if head.version != .http1_1 || !head.isKeepAlive {
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }
-        if !head.uri.hasPrefix("/"), let scheme = head.uri.firstRange(of: "://") {
+        if head.headers["Host"].count < 2, !head.uri.hasPrefix("/"),
+            let scheme = head.uri.firstRange(of: "://")
+        {
             let host = head.uri[scheme.upperBound...].prefix { !"/?#".contains($0) }
             head.headers.replaceOrAdd(name: "Host", value: String(host))
         }
