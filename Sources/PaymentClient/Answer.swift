@@ -48,7 +48,8 @@ package struct Outage: Error, Equatable, Sendable {
         case timedOut = "timed-out"
         /// 408, or a 5xx of the server itself. The call can be retried later.
         case busy
-        /// 429: the server has carried out nothing. The call can be retried later.
+        /// 429: calls are limited. It says nothing of an earlier call with the same key. The call
+        /// can be retried later.
         case limited
         /// A 5xx without the server's problem document. A proxy, for example, cannot reach the
         /// server.
