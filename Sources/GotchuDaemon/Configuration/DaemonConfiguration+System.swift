@@ -7,8 +7,8 @@ import ServiceProcess
 
 /// The users, groups and files that a configuration names, checked on this system.
 extension DaemonConfiguration {
-    /// Logs a warning for each setting that has no effect now, and for each that is not safe. Such
-    /// a setting may become valid later.
+    /// Logs a warning for each setting that is not safe, and for each that has no effect now but
+    /// may have one later.
     func warn(of environment: [String: String], _ logger: Logger) {
         for name in Self.unknownVariables(in: environment) {
             logger.warning("There is no setting with this name", metadata: ["variable": "\(name)"])
