@@ -16,7 +16,8 @@ struct WithdrawCommand: SocketCommand {
             Money that came lately stays for as long as the operator says, two days unless \
             changed. gotchud writes the order down before it sends it, and pays out once \
             whatever happens. Exits with 0 once the server has the order, 1 if it certainly has \
-            not, 77 if this login may not withdraw, and 75 if that is not known yet.
+            not, 65 if it does not accept the amount or the bank account, 77 if this login may \
+            not withdraw, and 75 if that is not known yet.
             """
     )
 
