@@ -282,6 +282,7 @@ extension FundingDecision where Body == DepositBody {
         if seen.currency.lowercased() == subject.amount.currency.rawValue,
             seen.isLive == subject.body.isLive, Money.allowedRequest.contains(seen.amount)
         {
+            if subject.body.received != seen.amount { subject.body.isAccepted = false }
             subject.body.received = seen.amount
         } else {
             let money = ReceivedMoney(amount: seen.amount, currency: seen.currency.lowercased())

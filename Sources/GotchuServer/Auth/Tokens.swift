@@ -51,10 +51,15 @@ struct Tokens: Sendable {
                 ]
             )
         }
-        let login =
-            claims.issuer == LocalTokenIssuer.issuer
-            ? Self.login(claims) : Login(user: try await users.user(claims))
-        return TokenAccess(login: login, endsAt: claims.expiresAt, clock: clock)
+        guard claims.issuer == LocalTokenIssuer.issuer else {
+            let end = claims.expiresAt.advanced(by: OpenIDIssuer.leeway)
+            return TokenAccess(
+                login: Login(user: try await users.user(claims)),
+                endsAt: end,
+                clock: clock
+            )
+        }
+        return TokenAccess(login: Self.login(claims), endsAt: claims.expiresAt, clock: clock)
     }
 
     /// Returns the problem of a token without a scope. For a device's token it names the option

@@ -18,9 +18,8 @@ final class ProviderGate: Sendable {
         var closedUntil: MonotonicTime?
         /// The number of calls without an answer since the last answer.
         var unanswered = 0
-        /// The name of the call for which the key was last refused: a key may lack the permission
-        /// for this call only.
-        var refusedCall: String?
+        /// The names of the calls for which the key is refused: it may lack their permissions only.
+        var refusedCalls: Set<String> = []
         var absences: FailureLog
         var refusals: FailureLog
     }
@@ -60,9 +59,11 @@ final class ProviderGate: Sendable {
         state.withLock { state in
             if report.outcome == .misconfigured {
                 state.closedUntil = now + Self.pause
-                state.refusedCall = report.call
+                state.refusedCalls.insert(report.call)
                 state.refusals.recordFailure(report)
-            } else if report.outcome == .done, report.call == state.refusedCall {
+            } else if report.outcome == .done, state.refusedCalls.remove(report.call) != nil,
+                state.refusedCalls.isEmpty
+            {
                 state.refusals.recordSuccess()
             }
             // A cancelled call says nothing about the provider. Before the ledger is bound, the

@@ -122,8 +122,8 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         isReceiving = false
-        awaitRestOfBody(context)
         proceed(context)
+        awaitInput(context)
     }
 
     /// Back-pressure: reads nothing while input waits, or while the client does not read.
@@ -157,6 +157,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         writeStream(context)
         proceed(context)
+        awaitInput(context)
         if isReadHeld { read(context: context) }
     }
 
@@ -313,7 +314,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard case .answered = phase, !isReceiving else { return }
         guard !pendingInput.isEmpty else {
             phase = .idle
-            deadline.set(Self.idleLimit, context)
+            awaitInput(context)
             if isReadHeld { read(context: context) }
             return
         }
@@ -336,15 +337,19 @@ final class HTTPConnection: ChannelDuplexHandler {
             case .answering, .answered, .over: return
             }
         }
-        awaitRestOfBody(context)
+        awaitInput(context)
         if isReadHeld { read(context: context) }
     }
 
-    /// Starts the deadline for a body that has begun. Most requests arrive in one read and need no
-    /// deadline.
-    private func awaitRestOfBody(_ context: ChannelHandlerContext) {
-        if case .reading = phase, !deadline.isSet {
-            deadline.set(Self.bodyLimit, context)
+    /// Starts the deadline for the rest of a body, or for the next request. Most requests arrive in
+    /// one read and need no deadline for a body. While the client must read first, nothing is read
+    /// from it, and `WriteDeadline` applies instead.
+    private func awaitInput(_ context: ChannelHandlerContext) {
+        guard !deadline.isSet, context.channel.isWritable else { return }
+        switch phase {
+        case .idle: deadline.set(Self.idleLimit, context)
+        case .reading: deadline.set(Self.bodyLimit, context)
+        case .answering, .answered, .over: break
         }
     }
 

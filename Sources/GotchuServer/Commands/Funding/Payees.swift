@@ -232,7 +232,8 @@ struct ForgivePayee: AsyncParsableCommand {
               gotchu-server payees forgive ann@home.example 12.50 --database sqlite:shop.db
 
             Refused while a dispute of the user's deposits is open: if it is won, the money that \
-            comes back is the user's.
+            comes back is the user's. A refund to a card is not checked: if the bank returns it \
+            later, that money is the user's too. Wait until it has arrived.
             """
     )
 
