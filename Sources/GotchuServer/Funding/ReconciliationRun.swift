@@ -171,15 +171,19 @@ struct ReconciliationRun {
         let text = difference.text
         // No note for a fact booked in another amount: the server has already seen it.
         guard both.books[difference.fact] == nil, let line = both.lines[difference.fact],
-            let source = line.source
+            let object = line.paymentIntent
         else { return (text, false) }
-        let object = source.object?.paymentIntent?.id ?? source.id
         guard let known = try await store.record(named: Posting.name(ofObject: object)) else {
             return (text, false)
         }
         if let deposit = try? Deposit(known.record) {
             let owned = "\(text), and belongs to deposit \(deposit.id)"
-            if deposit.isDropped { return ("\(owned), which was dropped", true) }
+            if deposit.isDropped {
+                let rest = both.lines.values.filter { $0.paymentIntent == object }
+                    .reduce(0) { $0 + $1.amount }
+                guard rest != 0 else { return ("\(owned), which was dropped", true) }
+                return ("\(owned), which was dropped, but is not refunded in full", false)
+            }
             if deposit.state == .held {
                 return ("\(owned), which is held: gotchu-server deposits list --held", false)
             }
@@ -328,5 +332,12 @@ struct ReconciliationRun {
             "\(payout.id) \(Reconciliation.text(payout.amount)) is \(payout.status.rawValue), "
                 + "which is not booked yet: the server sees it by \(time.iso8601)"
         )
+    }
+}
+
+extension BalanceTransaction {
+    /// The payment that it belongs to, or its own object, such as a transfer; `nil` without one.
+    fileprivate var paymentIntent: String? {
+        source.map { $0.object?.paymentIntent?.id ?? $0.id }
     }
 }

@@ -94,7 +94,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Money of a held deposit is a difference that names it, and a note once it is dropped")
+    @Test("Money of a held deposit is a difference that names it, and a note once it is refunded")
     func held() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -114,6 +114,10 @@ struct ReconcileTests {
             #expect(!held.text.contains("note\t"), "\(held.text)")
             let dropped = try await rig.run("deposits", "drop", id, "--refunded")
             #expect(dropped.code == 0, "\(dropped.text)")
+            let kept = try await rig.reconcile()
+            #expect(kept.code == 1 && kept.text.contains("not refunded in full"), "\(kept.text)")
+            let name = try await rig.stripeID(of: made)
+            try await rig.standIn.order("refund", ["name": .text(name)])
             let after = try await rig.reconcile()
             #expect(after.code == 0 && after.text.contains("which was dropped\n"), "\(after.text)")
         }

@@ -21,8 +21,8 @@ struct Reconcile: AsyncParsableCommand {
             Compares every transaction of Stripe's balance with the books, both balances, and what \
             lies at payees' accounts. Prints a line for each, "ok", "note" or "DIFF", and exits \
             with 1 if there is a difference. A note is none: a closed account, money of a deposit \
-            that was dropped, or a change that the running server has not checked yet. Nothing is \
-            changed without --book or --adopt.
+            that was dropped and refunded, or a change that the running server has not checked \
+            yet. Nothing is changed without --book or --adopt.
             """
     )
 
