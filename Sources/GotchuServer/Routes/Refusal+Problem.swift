@@ -104,8 +104,7 @@ extension Refusal.Reason {
             "Payouts are not set up. Set them up first: gotchu-ctl payouts setup."
         case .walletOwes:
             "A card payment was taken back after its money was spent. Add what is owed first."
-        case .heldBalance:
-            "Recent credits are on hold, so less can be withdrawn now."
+        case .heldBalance: "Recent credits are on hold, so less can be withdrawn now."
         case .withdrawalTooLate: "The withdrawal is under way. It can no longer be changed."
         case .accountChanged: "The wallet changed meanwhile. Nothing was taken."
         case .otherProvider: "This database belongs to another account at the provider."
