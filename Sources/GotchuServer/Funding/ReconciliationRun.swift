@@ -179,9 +179,12 @@ struct ReconciliationRun {
         if let deposit = try? Deposit(known.record) {
             let owned = "\(text), and belongs to deposit \(deposit.id)"
             if deposit.isDropped {
-                let rest = both.lines.values.filter { $0.paymentIntent == object }
-                    .reduce(0) { $0 + $1.amount }
-                guard rest != 0 else { return ("\(owned), which was dropped", true) }
+                // A transaction stands there twice if it has a fee.
+                let amounts = both.lines.values.filter { $0.paymentIntent == object }
+                    .reduce(into: [:]) { $0[$1.id] = $1.amount }
+                guard amounts.values.reduce(0, +) != 0 else {
+                    return ("\(owned), which was dropped", true)
+                }
                 return ("\(owned), which was dropped, but is not refunded in full", false)
             }
             if deposit.state == .held {
