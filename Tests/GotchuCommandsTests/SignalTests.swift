@@ -294,13 +294,14 @@ struct SignalTests {
             let state = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
             return state.contains(") T ") ? true : nil
         }
-        // Some earlier output may not have passed through the terminal yet.
+        // Some earlier output may not have passed through the terminal yet: at least the rest of a
+        // frame, which the scan writes at once.
         var (before, looks) = (-1, 0)
         try await eventually("the terminal has passed on all output") {
-            let now = terminal.text.utf8.count
-            looks = now == before ? looks + 1 : 0
-            before = now
-            return looks == 10 ? true : nil
+            let text = terminal.text
+            looks = text.utf8.count == before ? looks + 1 : 0
+            before = text.utf8.count
+            return looks >= 10 && text.hasSuffix("\u{1B}[?7h\u{1B}[?25h") ? true : nil
         }
         kill(pid, SIGCONT)
         func frames() -> [Substring] {
