@@ -129,6 +129,7 @@ struct PipelinedPaymentTests {
         // The kernel takes some replies, of 80 KB each, and the server keeps one or two.
         #expect((1...150).contains(outcome.unread))
         #expect(outcome.whole == 500)
+        // Of 6,000.
         #expect(outcome.overtaken < 1_500)
     }
 

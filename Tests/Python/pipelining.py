@@ -1,8 +1,8 @@
-"""pipelining PORT: sends many requests on one connection before it reads, and prints what came of them as JSON.
+"""pipelining PORT: sends many requests on each connection before it reads, and prints what came of them as JSON.
 
 unread: the replies that the server wrote while nothing was read. whole: the complete replies after everything was
-read, by a client that had closed its sending side. overtaken: the replies that a connection with many requests had when both connections that sent one
-request later were answered.
+read, by a client that had closed its sending side. overtaken: the replies that connections with many requests had
+when two connections that sent one request later were answered.
 """
 
 import json
@@ -53,22 +53,22 @@ def unread() -> tuple[float, int]:
 
 
 def overtaken() -> int:
-    many = connect()
-    # The server serves connections on two threads in turns, so one of these shares a thread with `many`.
+    # The server serves connections on two threads in turns: each gets two of these, and one of the others.
+    greedy = {connect() for _ in range(4)}
     others = {connect(), connect()}
-    many.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * MISSES)
+    for client in greedy:
+        client.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * MISSES)
     for other in others:
         other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-    answered, rest = 0, b""
+    replies = dict.fromkeys(greedy, b"")
     while others:
-        readable = select.select([many, *others], [], [], 60)[0]
+        readable = select.select([*greedy, *others], [], [], 60)[0]
         others -= set(readable)
         # What has arrived by now was written before the other replies, or just after.
-        while select.select([many], [], [], 0)[0]:
-            rest += many.recv(1 << 20)
-        answered += rest.count(b"HTTP/1.1 404")
-        rest = rest[-11:]
-    return answered
+        while ready := select.select(greedy, [], [], 0)[0]:
+            for client in ready:
+                replies[client] += client.recv(1 << 20)
+    return sum(text.count(b"HTTP/1.1 404") for text in replies.values())
 
 
 written, whole = unread()

@@ -36,9 +36,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// byte. A client that has closed its side may send more, because the channel then reads all
     /// that the kernel has. Its connection is closed.
     private static let pendingLimit = 8_192
-    /// The delay of each further request that was received before its predecessor's reply. The loop
-    /// runs tasks that are due before it looks at its connections; this task is not yet due.
-    private static let pipelineDelay: TimeAmount = .microseconds(100)
 
     private enum Input {
         case part(HTTPServerRequestPart)
@@ -321,7 +318,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         // Back-pressure: this is called again when the client has read.
         guard context.channel.isWritable, !isTurnScheduled else { return }
         isTurnScheduled = true
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.pipelineDelay) {
+        PipelineTurns.current.wait(context.eventLoop) {
             self.isTurnScheduled = false
             if case .answered = self.phase { self.usePending(context) }
         }
