@@ -286,7 +286,7 @@ extension FundingDecision where Body == DepositBody {
             subject.body.received = seen.amount
         } else {
             let money = ReceivedMoney(amount: seen.amount, currency: seen.currency.lowercased())
-            // What the operator has dropped stays dropped, unless other money is received.
+            // Dropped deposits stay dropped unless other money is received.
             guard !subject.isDropped || subject.body.unbookable != money else {
                 return subject.refreshAt = nil
             }

@@ -107,30 +107,14 @@ struct ContestModel {
             if state != .open { return .contestState }
             state = .locked
             closeDesk(at: time)
-        case .score(let user, let base, let scores):
-            if user != Self.organizer { return .notOrganizer }
-            if base != revision { return .scoresChanged }
-            let mayScore = state == .locked || state == .live || (state == .complete && isDisputed)
-            if !mayScore { return .contestState }
-            revision += 1
-            objectors = []
-            for (number, value) in scores { points[number] = value }
-            (state, isDisputed, completedAt) = (.live, false, nil)
+        case .score(let user, let base, let scores): return score(user, base, scores)
         case .complete(let user, let seen): return complete(user, seen, at: time)
         case .dispute(let user):
             if user != Self.organizer { return .notOrganizer }
             if state != .complete { return .contestState }
             isDisputed = true
         case .object(let user): return object(user, at: time)
-        case .settle(let user):
-            if user != Self.organizer { return .notOrganizer }
-            if state == .settled { return nil }
-            if isDisputed { return .contestDisputed }
-            if state != .complete { return .contestState }
-            if let completedAt, time < completedAt.advanced(by: terms.review) {
-                return .contestUnderReview
-            }
-            settle()
+        case .settle(let user): return settle(user, at: time)
         case .cancel(let user):
             if user != Self.organizer { return .notOrganizer }
             if state == .cancelled { return nil }
@@ -148,6 +132,34 @@ struct ContestModel {
             if time >= terms.lockTime { return .sessionExpired }
             return atDesk(action, user, at: time)
         }
+        return nil
+    }
+
+    private mutating func score(
+        _ user: Int,
+        _ base: Int64,
+        _ scores: [(Int64, Int64?)]
+    ) -> Refusal.Reason? {
+        if user != Self.organizer { return .notOrganizer }
+        if base != revision { return .scoresChanged }
+        let mayScore = state == .locked || state == .live || (state == .complete && isDisputed)
+        if !mayScore { return .contestState }
+        revision += 1
+        objectors = []
+        for (number, value) in scores { points[number] = value }
+        (state, isDisputed, completedAt) = (.live, false, nil)
+        return nil
+    }
+
+    private mutating func settle(_ user: Int, at time: Timestamp) -> Refusal.Reason? {
+        if user != Self.organizer { return .notOrganizer }
+        if state == .settled { return nil }
+        if isDisputed { return .contestDisputed }
+        if state != .complete { return .contestState }
+        if let completedAt, time < completedAt.advanced(by: terms.review) {
+            return .contestUnderReview
+        }
+        settle()
         return nil
     }
 

@@ -143,13 +143,7 @@ struct StoryTests {
                 let lock = ChangeContest(.lock, contest: id, organizer: users[user])
                 answer = try books.submit(lock, at: time)
             case .score(let user, let base, let scores):
-                let score = ScoreContest(
-                    contest: id,
-                    organizer: users[user],
-                    base: base,
-                    scores: scores.map { Sample.score($0, $1) }
-                )
-                answer = try books.submit(score, at: time)
+                answer = try score(scores, base: base, by: users[user])
             case .complete(let user, let revision):
                 let complete = CompleteContest(
                     contest: id,
@@ -182,6 +176,20 @@ struct StoryTests {
             case .openDesk, .hold, .unhold, .pay: answer = try atDesk(action)
             }
             return (expected, answer?.reason)
+        }
+
+        private mutating func score(
+            _ scores: [(Int64, Int64?)],
+            base: Int64,
+            by organizer: UserID
+        ) throws -> StepAnswer? {
+            let score = ScoreContest(
+                contest: id,
+                organizer: organizer,
+                base: base,
+                scores: scores.map { Sample.score($0, $1) }
+            )
+            return try books.submit(score, at: time)
         }
 
         private mutating func atDesk(_ action: ContestModel.Action) throws -> StepAnswer? {

@@ -36,7 +36,7 @@ struct HeldDepositTests {
         #expect(try rig.deposit(id).body.unbookable?.text == "18.50 eur")
         #expect(throws: Refusal(.intentSettled)) { try rig.submit(AcceptDeposit(id)).get() }
         #expect(throws: Refusal(.intentSettled)) { try rig.submit(CancelHeldDeposit(id)).get() }
-        // What is seen of the same payment later changes nothing.
+        // Later observations of the same payment change nothing.
         _ = try rig.submit(CancelHeldDeposit(id, isRefunded: true)).get()
         let other = DepositTests.seen(id, amount: 1_851, currency: "eur")
         for (seen, state) in [(foreign, DepositBody.State.canceled), (other, .held)] {
