@@ -163,6 +163,26 @@ struct FundingCommandTests {
         }
     }
 
+    /// Deposits $20.00 for a payer, who then pays a payee.
+    ///
+    /// - Returns: The deposit's name at the provider.
+    private static func spentDeposit(
+        _ rig: FundingRig,
+        by payer: String,
+        to payee: String,
+        cents: Int
+    ) async throws -> ControlValue {
+        let wire = await rig.wire()
+        let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
+        let name = ControlValue.text(try await rig.stripeID(of: made))
+        try await rig.standIn.order("pay", ["name": name])
+        try await rig.waitForBalance(payer, 12_000)
+        let sid = try await wire.lockedSession(payee, payer, cents: cents)
+        let sent = try await wire.send(sid, by: payer, key: FundingRig.idempotencyKey("k"))
+        #expect(sent.status == 200)
+        return name
+    }
+
     @Test("An operator can forgive a part of a debt, and set and reset the house's take")
     func terms() async throws {
         try await FundingRig.with { rig in
@@ -170,13 +190,7 @@ struct FundingCommandTests {
             let (payer, payee) = (try await wire.login("payer"), try await wire.login("payee"))
             #expect(try await rig.run("payees", "take", "payee@shop.example", "5001").code == 64)
             #expect(try await rig.run("payees", "take", "payee@shop.example", "2000").code == 0)
-            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
-            let name = ControlValue.text(try await rig.stripeID(of: made))
-            try await rig.standIn.order("pay", ["name": name])
-            try await rig.waitForBalance(payer, 12_000)
-            let sid = try await wire.lockedSession(payee, payer, cents: 11_000)
-            let sent = try await wire.send(sid, by: payer, key: FundingRig.idempotencyKey("k"))
-            #expect(sent.status == 200)
+            let name = try await Self.spentDeposit(rig, by: payer, to: payee, cents: 11_000)
             #expect(try await wire.balance(payee) == 18_800)
             let usual = try await rig.run("payees", "take", "payee@shop.example", "usual")
             #expect(usual.code == 0 && usual.text.contains("the usual part"), "\(usual.text)")
@@ -199,13 +213,7 @@ struct FundingCommandTests {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
             let (payer, payee) = (try await wire.login("payer"), try await wire.login("payee"))
-            let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
-            let name = ControlValue.text(try await rig.stripeID(of: made))
-            try await rig.standIn.order("pay", ["name": name])
-            try await rig.waitForBalance(payer, 12_000)
-            let sid = try await wire.lockedSession(payee, payer, cents: 11_500)
-            let sent = try await wire.send(sid, by: payer, key: FundingRig.idempotencyKey("k"))
-            #expect(sent.status == 200)
+            let name = try await Self.spentDeposit(rig, by: payer, to: payee, cents: 11_500)
             let dispute = try await rig.standIn.order("dispute", ["name": name])
             try await rig.waitForBalance(payer, 0)
             let early = try await rig.run("payees", "forgive", "payer@shop.example", "15.00")
