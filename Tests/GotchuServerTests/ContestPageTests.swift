@@ -232,6 +232,33 @@ struct ContestPageTests {
         #expect(try await rig.show(ids[1]).string("state") == "COMPLETE")
     }
 
+    @Test("A number in the form for a contest that is too large is refused and does not wrap")
+    func largeNumbers() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let host = try await Browser.loggedIn("organizer@shop.example", at: rig.server)
+        let page = try await host.open("/web/contests")
+        let time = String(Timestamp.now.advanced(by: .seconds(172_800)).iso8601.prefix(16))
+        let valid = [
+            "template": ContestRig.quiz, "title": "Quiz", "description": "Ten rounds.",
+            "fee": "5", "starts": time, "locks": time, "tiers": "1 100", "rake": "0",
+            "prize": "0", "review": "0",
+        ]
+        let (most, cents) = ("9223372036854775807", "92233720368547758.07")
+        // As seconds, the second number would wrap to 44.
+        for (field, text) in [
+            ("review", most), ("review", "307445734561825861"), ("most", most), ("fee", cents),
+            ("rake", cents), ("prize", cents), ("tiers", "1 \(cents)"),
+            ("tiers", "1 \(cents)\n2 \(cents)\n3 0.02"), ("tiers", "1-\(most) 100"),
+        ] {
+            let fields = valid.merging([field: text, "key": ContestRig.key()]) { $1 }
+            let sent = try await host.send("/web/contests", fields, from: page)
+            #expect(sent.status == 400, "\(field) \(text): \(sent.status) \(sent.text)")
+            #expect(sent.text.contains("Nothing was made."), "\(field) \(text)")
+        }
+        let fields = valid.merging(["key": ContestRig.key()]) { $1 }
+        #expect(try await host.send("/web/contests", fields, from: page).status == 303)
+    }
+
     @Test("A server without --contests has no pages of contests")
     func absent() async throws {
         let server = try await ServerProcess(more: Browser.arguments)

@@ -20,9 +20,24 @@ struct QueryParameters {
             if Self.ownerNames.contains(name.lowercased()) {
                 throw Problem(.forbidden, detail: "Only the caller's own wallet can be read.")
             }
-            guard values.updateValue(String(value), forKey: name) == nil else {
-                throw .invalid("The parameter \(name.prefix(64)) comes twice.")
-            }
+            try insert(value, name)
+        }
+    }
+
+    /// Reads the parameters of a page, and ignores others: messengers and advertisers add their own
+    /// to links (`fbclid`, `utm_source`), and such a link must open.
+    ///
+    /// - Throws: A problem: 400 for a repeated parameter of the page.
+    init(page request: Request, _ names: String...) throws(Problem) {
+        for (name, value) in request.uri.queryParameters {
+            let known = names.first { $0.utf8.elementsEqual(name.utf8) }
+            if let known { try insert(value, known) }
+        }
+    }
+
+    private mutating func insert(_ value: Substring, _ name: String) throws(Problem) {
+        guard values.updateValue(String(value), forKey: name) == nil else {
+            throw .invalid("The parameter \(name.prefix(64)) comes twice.")
         }
     }
 

@@ -46,8 +46,10 @@ struct ContestForm: Sendable {
         if !text("most").isEmpty {
             members["max_entries"] = .integer(try number("most", "The number of places"))
         }
-        let minutes = try number("review", "The time for objections")
-        members["settle_after_seconds"] = .integer(minutes.multipliedReportingOverflow(by: 60).0)
+        let what = "The time for objections"
+        let review = try number("review", what).multipliedReportingOverflow(by: 60)
+        guard !review.overflow else { throw .invalid("\(what) is too long.") }
+        members["settle_after_seconds"] = .integer(review.partialValue)
         return try JSONFields(form: members)
     }
 

@@ -37,9 +37,8 @@ struct ContestPages: Sendable {
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
         try await contests.requireAvailable(to: visit?.user)
-        var query = try QueryParameters(request)
+        var query = try QueryParameters(page: request, "cursor")
         let cursor = try ContestRoutes.cursor(&query)
-        try query.end()
         let subject =
             visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
         try gate.limits.allowResolve(as: subject)
@@ -73,10 +72,9 @@ struct ContestPages: Sendable {
         var start: Int64 = 0
         var invitation = given
         if request.method == .get {
-            var query = try QueryParameters(request)
+            var query = try QueryParameters(page: request, "join_token", "from")
             invitation = query.text("join_token")
             start = try query.integer("from", in: 1...Contest.joinLimit) ?? 0
-            try query.end()
         }
         let subject =
             visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
@@ -158,7 +156,9 @@ struct ContestPages: Sendable {
             press,
             "join",
             HTML.hidden("entry_fee_cents", "\(fee)"),
-            unknown: "It is not known yet whether you are in. Please do not join again elsewhere."
+            unknown:
+                "It is not known yet whether you are in for \(Money(minorUnits: fee)). Please do "
+                + "not join again elsewhere."
         )
     }
 

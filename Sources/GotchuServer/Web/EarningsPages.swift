@@ -28,14 +28,20 @@ struct EarningsPages: Sendable {
         let query: String
 
         init(_ visit: WebVisit) throws {
-            var parameters = try QueryParameters(visit.request)
+            var parameters = try QueryParameters(
+                page: visit.request,
+                "from",
+                "to",
+                "period",
+                "zone",
+                "before"
+            )
             let (from, to) = (parameters.text("from"), parameters.text("to"))
             let isCustom = from != nil || to != nil
             let named = parameters.text("period") ?? (isCustom ? "custom" : "month")
             let zoneText = parameters.text("zone")
             zone = try WebZone(zoneText, now: visit.now)
             before = try parameters.integer("before", in: 1...Int64.max - 1)
-            try parameters.end()
             var values = ["period": named, "zone": zone.name]
             values["from"] = from
             values["to"] = to

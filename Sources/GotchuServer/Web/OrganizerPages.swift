@@ -46,9 +46,8 @@ struct OrganizerPages: Sendable {
     // MARK: The list and a new contest
 
     private func list(_ visit: WebVisit) async throws -> Response {
-        var query = try QueryParameters(visit.request)
+        var query = try QueryParameters(page: visit.request, "before")
         let before = query.text("before").flatMap { ContestID.parse($0) }
-        try query.end()
         return try await listPage(visit, ContestForm(), before: before).response(for: visit)
     }
 
@@ -125,8 +124,7 @@ struct OrganizerPages: Sendable {
     // MARK: One contest
 
     @Sendable private func show(_ visit: WebVisit) async throws -> Response {
-        try QueryParameters(visit.request).end()
-        return try await page(visit).response(for: visit)
+        try await page(visit).response(for: visit)
     }
 
     /// Returns the contest in the address. Throws 404 if it is missing or another organiser's.

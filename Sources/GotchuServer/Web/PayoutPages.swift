@@ -37,9 +37,8 @@ struct PayoutPages: Sendable {
     /// Asks for confirmation of a withdrawal. This moves no money.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         _ = try funding.source(for: visit.user)
-        var query = try QueryParameters(visit.request)
+        var query = try QueryParameters(page: visit.request, "amount")
         let text = query.text("amount")?.replacing("+", with: " ")
-        try query.end()
         guard let amount = FundingOperations.amount(text, atLeast: funding.options.payouts.minimum)
         else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
@@ -135,9 +134,8 @@ struct PayoutPages: Sendable {
     // MARK: The page
 
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
-        var query = try QueryParameters(visit.request)
+        var query = try QueryParameters(page: visit.request, FundingPage.field)
         let cursor = query.text(FundingPage.field)
-        try query.end()
         return try await page(visit, after: cursor).response(for: visit)
     }
 

@@ -15,10 +15,10 @@ struct WalletPage: Sendable {
     let deposits: DepositPages
 
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
-        var query = try QueryParameters(visit.request)
+        let (request, before) = (visit.request, FundingPage.field)
+        var query = try QueryParameters(page: request, "currency", "cursor", before)
         let (name, cursor) = (query.text("currency"), query.text("cursor"))
-        let before = query.text(FundingPage.field)
-        try query.end()
+        let deposit = query.text(before)
         // The currencies are in the order of `Currency`: dollars come first.
         let known = try await store.currencies(of: visit.user)
         let currencies = Currency.allCases.filter(known.contains)
@@ -33,7 +33,7 @@ struct WalletPage: Sendable {
         }
         let isFirst = cursor == nil && currency == FundingOperations.currency
         let money: (content: HTML?, isWaiting: Bool) =
-            isFirst ? try await deposits.panels(for: visit, after: before) : (nil, false)
+            isFirst ? try await deposits.panels(for: visit, after: deposit) : (nil, false)
         let history = try await history(of: Account.Key(.user(visit.user), currency), cursor)
         let choice = currencies.map { each in
             (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)
