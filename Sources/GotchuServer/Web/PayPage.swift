@@ -177,41 +177,48 @@ struct PayPage: Sendable {
         )
     }
 
-    /// Returns the page of a payment whose key has no answer. If the session is open, the page has
-    /// a form that resubmits the same key.
+    /// Returns the page of a payment whose key has no answer.
     ///
+    /// - Parameter payment: The payment that this browser has submitted. If the session is open,
+    ///   the page has a form that sends it again, with the same key. `nil` if the browser has
+    ///   submitted none: the page then has only a link to the request.
     /// - Precondition: `session` was read from the store before the key's answer was read.
-    func unknownOutcome(_ form: PaymentForm, for visit: WebVisit) -> WebPage {
+    func unknownOutcome(of payment: PaymentForm?, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
         // If the session had ended before the answer was read, this payment was not made, and the
         // session refuses it from now on.
         if session.finalReason != nil {
             return page(words.notPaid, "<p>\(words.ended)</p>", mood: .over)
         }
-        let again = visit.form(
-            to: WebPath.request(eid),
-            "\(form.resubmissionFields)<button class=\"main\">\(words.checkNow)</button>"
-        )
+        let again = payment.map { payment -> HTML in
+            let fields = payment.resubmissionFields
+            let form = visit.form(
+                to: WebPath.request(eid),
+                "\(fields)<button class=\"main\">\(words.checkNow)</button>"
+            )
+            return "\(form)<p class=\"quiet\">\(words.samePayment)</p>"
+        }
         return page(
             words.outcomeUnknown,
             """
-            \(facts)
+            \(payment.map { facts(adding: $0.tip) })
             <p>\(words.notKnown) <b>\(words.doNotPayAgain)</b></p>
-            \(again)
-            <p class="quiet">\(words.samePayment)</p>
+            \(again ?? toRequest(style: "plain"))
             """,
             mood: .wait,
             reload: Self.resolving
         )
     }
 
+    private func toRequest(style: String) -> HTML {
+        "<p><a class=\"\(style)\" href=\"\(WebPath.request(eid))\">\(words.viewAgain)</a></p>"
+    }
+
     /// Returns the page of a refusal, with the sentence for its reason.
     func refused(_ refusal: Refusal, for user: UserID) -> WebPage {
         // If the same person has paid with another form, the page says so.
         if let paid = paid(by: user) { return paid }
-        let again: HTML = """
-            <p><a class="main" href="\(WebPath.request(eid))">\(words.viewAgain)</a></p>
-            """
+        let again = toRequest(style: "main")
         if refusal.reason == .alreadyJoined {
             return page(words.youAreIn, "<p>\(words.haveEntered)</p>\(again)", mood: .good)
         }
@@ -314,9 +321,14 @@ struct PayPage: Sendable {
         """
     }
 
-    private var facts: HTML {
+    private var facts: HTML { facts(adding: session.tip) }
+
+    /// Returns the payee, the memo and what the payer pays: the total, and what it consists of.
+    ///
+    /// - Parameter tip: The tip in minor units. The session's amount does not include it.
+    private func facts(adding tip: Int64?) -> HTML {
         let memo = session.memo.map { "<p class=\"memo\"><bdi>\($0)</bdi></p>" as HTML }
-        let total = TippedAmount(session.amount, tip: session.tip)
+        let total = TippedAmount(session.amount, tip: tip)
         let added = Money(minorUnits: total.tip, currency: total.amount.currency)
         let sum = words.tipSum.filled(
             language.text(total.amount),

@@ -108,7 +108,7 @@ struct PayRoutes: Sendable {
             return gate.redirect(to: request, saying: .malformedTip)
         }
         try form.fields.end()
-        let result = WebPath.result(of: payment, eid)
+        let result = ResultAddress(of: payment, eid).text(for: form.visit.token)
         do {
             switch try await attempt(payment, by: form.visit) {
             case .decided: return gate.redirect(to: result)
@@ -173,31 +173,27 @@ struct PayRoutes: Sendable {
     // MARK: The result
 
     /// Shows the result of a payment: the answer of its key. If there is no answer and the session
-    /// is open, the page reloads itself.
+    /// is open, the page reloads itself. Only if this browser has submitted the payment, the page
+    /// has a form that sends it again.
     ///
     /// The session counts as open until its end is stored: even past its time, a commit in progress
     /// may still pay it. The session is read before the answer. If it has ended by then and there
     /// is no answer afterwards, there will never be one.
     @Sendable func result(_ visit: WebVisit) async throws -> Response {
-        var query = try QueryParameters(visit.request)
-        let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
-        let key = query.text("key").flatMap { IdempotencyKey(rawValue: $0) }
-        let tip = try query.integer("tip", in: 1...Money.allowedRequest.upperBound) ?? 0
-        let amount = try query.integer("amount", in: Money.allowedRequest)
-        try query.end()
-        guard let eid = Self.eid(in: visit.context), let sid, let key else {
-            throw Problem.noSuchPage
-        }
-        let seen = try await session(sid, of: visit.user)
-        let answer = try await answer(to: key, of: visit.user)
-        guard answer?.concerns(sid) ?? true,
+        guard let eid = Self.eid(in: visit.context),
+            let address = try ResultAddress(visit.request, eid)
+        else { throw Problem.noSuchPage }
+        let seen = try await session(address.session, of: visit.user)
+        let answer = try await answer(to: address.key, of: visit.user)
+        guard answer?.concerns(address.session) ?? true,
             var session = answer == nil
-                ? seen : try await session(sid, of: visit.user, paidBy: answer),
+                ? seen : try await session(address.session, of: visit.user, paidBy: answer),
             let payee = try await ledger.record(named: Session.name(of: session.eid))?.ownerName
         else { throw Problem.noSuchPage }
-        if let amount, session.figures != nil {
+        let submitted = address.payment(of: session, by: visit.token)
+        if let submitted, session.figures != nil {
             // For a group, the form was for one share, not for the whole amount.
-            session.amount = Money(minorUnits: amount, currency: session.amount.currency)
+            session.amount = submitted.amount
         }
         let page = PayPage(
             eid: eid,
@@ -207,8 +203,7 @@ struct PayRoutes: Sendable {
             language: visit.language
         )
         guard let answer else {
-            let form = PaymentForm(for: session, tip: tip, key: key)
-            return page.unknownOutcome(form, for: visit).response(for: visit)
+            return page.unknownOutcome(of: submitted, for: visit).response(for: visit)
         }
         switch try CommandReply<Pay.Outcome>(answer).outcome {
         case .success(let paid):

@@ -41,11 +41,23 @@ struct SessionToken: Sendable {
     func text(for nonce: String) -> String {
         Base64URL.encode(
             HMAC<SHA256>.authenticationCode(
-                for: Array("gotchu-web-once.\(nonce)".utf8),
+                for: Self.once(nonce),
                 using: SymmetricKey(data: bytes)
             )
         )
     }
+
+    /// Returns true if `code` is `text(for: nonce)`. The comparison takes constant time.
+    func isCode(_ code: String, for nonce: String) -> Bool {
+        guard let code = Base64URL.decode(code) else { return false }
+        return HMAC<SHA256>.isValidAuthenticationCode(
+            code,
+            authenticating: Self.once(nonce),
+            using: SymmetricKey(data: bytes)
+        )
+    }
+
+    private static func once(_ nonce: String) -> [UInt8] { Array("gotchu-web-once.\(nonce)".utf8) }
 
     private static let form = Array("gotchu-web-form".utf8)
 

@@ -33,7 +33,7 @@ enum WebPath {
     static let ownContests = "/web/contests"
     /// The page with the input field for an EID.
     static let enterEID = "/p"
-    private static let resultSuffix = "/result"
+    static let resultSuffix = "/result"
 
     static func payment(_ id: SessionID) -> String { "\(payments)/\(id.rawValue)" }
 
@@ -41,13 +41,6 @@ enum WebPath {
 
     /// Returns the path of a request's page for payers.
     static func request(_ eid: EID) -> String { "\(enterEID)/\(eid)" }
-
-    static func result(of form: PaymentForm, _ eid: EID) -> String {
-        let key = escaped(form.key.rawValue)
-        let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
-        let query = "sid=\(form.session)&key=\(key)&amount=\(form.amount.minorUnits)\(tip)"
-        return "\(request(eid))\(resultSuffix)?\(query)"
-    }
 
     static func wallet(in currency: Currency) -> String {
         currency == .usd ? wallet : "\(wallet)?currency=\(currency.rawValue)"
