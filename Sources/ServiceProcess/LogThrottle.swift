@@ -5,11 +5,12 @@ internal import Synchronization
 /// Limits a repeated failure message. The first one in each period is logged at its own level, the
 /// others at debug. The message then does not fill the log and the disk.
 package final class LogThrottle: Sendable {
-    private static let period: Duration = .seconds(1)
-
+    private let period: Duration
     private let lastLoggedAt = Mutex<MonotonicTime?>(nil)
 
-    package init() {}
+    package init(period: Duration = .seconds(1)) {
+        self.period = period
+    }
 
     /// Returns the level at which the message is to be logged now.
     ///
@@ -17,7 +18,7 @@ package final class LogThrottle: Sendable {
     package func level(_ level: Logger.Level) -> Logger.Level {
         let now = MonotonicTime.now
         return lastLoggedAt.withLock { lastLoggedAt in
-            if let before = lastLoggedAt, now - before < Self.period { return .debug }
+            if let before = lastLoggedAt, now - before < period { return .debug }
             lastLoggedAt = now
             return level
         }

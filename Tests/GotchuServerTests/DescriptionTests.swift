@@ -1,9 +1,7 @@
-import Devices
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Ledger
-import LedgerStore
-import Logging
 import NIOCore
 import TestSupport
 import Testing
@@ -29,29 +27,8 @@ struct DescriptionTests {
 
     @Test("The server has exactly the addresses and methods of the description")
     func addresses() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/books.db"
-        let store = try SQLiteStore(path: path)
-        let ledger = Ledger(
-            store: store,
-            kinds: RecordKind.all,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
-        let routes = Routes(
-            ledger: ledger,
-            devices: DeviceRegistry(store),
-            store: store,
-            tokens: Tokens(
-                localIssuer: LocalTokenIssuer(Secret(bytes: Array(repeating: 7, count: 32))),
-                issuer: nil,
-                users: UserDirectory(ledger: ledger)
-            ),
-            readiness: Readiness(ledger: ledger),
-            options: try ServerOptions(
-                ServerSettings(flags: ["database": "sqlite:\(path)", "dev": "true"])
-            )
-        )
-        let registered = Set(routes.addresses().routes.map { "\($0.method.rawValue) \($0.path)" })
+        let routes = try Routes.addresses(of: [:])
+        let registered = Set(routes.map { "\($0.method.rawValue) \($0.path)" })
         #expect(registered == (try await ReplyValidator.shared.contract.operations))
     }
 

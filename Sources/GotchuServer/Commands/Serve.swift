@@ -82,7 +82,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: .value(
             "address",
-            "A trusted proxy, whose X-Forwarded-For counts. May be given several times."
+            "A trusted proxy or network, whose X-Forwarded-For counts. May be given several times."
         )
     )
     var trustedProxy: [String] = []

@@ -61,7 +61,7 @@ struct ServerSettings: Settings {
         ),
         Setting("sessions_per_payee", \.limits.sessionsPerPayee, .number(1...100_000)),
         Setting("drain_seconds", \.limits.drain, .seconds(0...60)),
-        Setting("trusted_proxy", \.limits.proxies, .proxies),
+        Setting("trusted_proxy", \.limits.proxies, .own),
         Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
         Setting("contests", \.hasContests, .boolean),
         Setting("contest_commission_bps", \.contestCommission, .number(0...10_000)),
@@ -160,14 +160,4 @@ extension ListenAddress: SettingValue {
 
 extension KeySource: SettingValue {
     static let rule = "Keys that are fetched safely are at an https URL or in a file."
-}
-
-extension SettingSyntax<Set<ClientAddress>> {
-    static var proxies: Self {
-        Self("This must be the IP address that the proxy connects from.") { text in
-            let texts = text.split { $0 == "," || $0 == " " }
-            let addresses = texts.compactMap { ClientAddress(String($0)) }
-            return addresses.count == texts.count ? Set(addresses) : nil
-        }
-    }
 }

@@ -120,7 +120,6 @@ struct ContestRoutes: Sendable {
             headers: [
                 .contentType: image.type.mediaType,
                 .cacheControl: "public, max-age=31536000, immutable",
-                .xContentTypeOptions: "nosniff",
                 // An SVG that is opened directly must not run scripts.
                 .known("Content-Security-Policy"): "default-src 'none'; sandbox",
             ],

@@ -4,14 +4,17 @@ internal import Synchronization
 final class ConnectionCounter: Sendable {
     private let limit: Int
     /// The trusted proxies. They connect for many clients and have no limit.
-    private let exempt: Set<ClientAddress>
+    private let exempt: TrustedProxies
     private let counts = Mutex<[ClientAddress: Int]>([:])
 
     /// - Parameter limit: The most connections of one address.
-    init(limit: Int, exempt: Set<ClientAddress>) {
+    init(limit: Int, exempt: TrustedProxies) {
         self.limit = limit
         self.exempt = exempt
     }
+
+    /// Returns true for a trusted proxy.
+    func isProxy(_ address: ClientAddress) -> Bool { exempt.contains(address) }
 
     /// Counts a new connection. Loopback and exempt addresses are neither counted nor limited.
     ///

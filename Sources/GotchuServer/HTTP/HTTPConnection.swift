@@ -5,7 +5,6 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOHTTPTypesHTTP1
 
 /// A client's HTTP/1.1 connection. It receives a whole request, answers it on the connection's
 /// event loop, and then handles the next one. No handler blocks, because the ledger waits for the
@@ -28,8 +27,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let headLimit: TimeAmount = .seconds(10)
     /// The timeout for a body, from the end of its head.
     private static let bodyLimit: TimeAmount = .seconds(20)
-    /// The timeout from a reply to the end of the next request's head.
-    private static let idleLimit: TimeAmount = .seconds(60)
     /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
     /// The most parts of requests that wait. One read brings fewer, unless a body is in chunks of a
@@ -67,6 +64,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isReceiving = false
     /// True if a task will process pending input.
     private var isTurnScheduled = false
+    /// True if the current request's reply has no body.
+    private var isHead = false
     /// True if no request follows the current one.
     private var isLast = false
     /// True if the client requested another protocol (Upgrade, CONNECT). Nothing more is read then,
@@ -206,7 +205,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
     }
 
-    private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func read(_ received: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        var head = received
+        head.decodeUnreserved()
+        isHead = head.method == .HEAD
         guard head.namesItsHost else {
             return refuse(.invalid("A request must have exactly one Host header."), context)
         }
@@ -239,10 +241,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         if head.method == .CONNECT || head.headers.contains(name: "Upgrade") {
             (isUpgrade, isLast) = (true, true)
         }
-        guard let known = try? HTTPRequest(head, secure: false, splitCookie: false) else {
+        guard let routed = head.routed else {
             return refuse(.invalid("This is not HTTP/1.1."), context)
         }
-        let request = Request(head: known, body: RequestBody(buffer: body))
+        let request = Request(head: routed, body: RequestBody(buffer: body))
         let (connector, channel) = (connector, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         // SAFETY: belongs to the connection, which answers until the reply is there.
@@ -258,13 +260,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
         // If the connection has been closed meanwhile, nothing is written.
         guard case .answering(let version) = phase else { return }
-        var head = HTTPResponseHead(reply.head)
-        // A reply has the version of its request, because HTTP/1.0 has no chunked encoding.
-        head.version = version
-        head.headers.add(name: "Date", value: HTTPDate.now)
-        head.headers.add(name: "Server", value: Server.name)
-        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.head(reply.head(version, isLast: isLast))), promise: nil)
+        if isHead { return end(context) }
         if reply.bytes.readableBytes > 0 {
             context.write(wrapOutboundOut(.body(.byteBuffer(reply.bytes))), promise: nil)
         }
@@ -299,7 +296,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func end(_ context: ChannelHandlerContext) {
         let promise = context.eventLoop.makePromise(of: Void.self)
         lastReply = promise.futureResult
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+        // After HEAD, the end of a body in chunks would be read as the beginning of the next reply.
+        let last: OutboundOut = isHead ? .body(.byteBuffer(ByteBuffer())) : .end(nil)
+        isHead = false
+        context.writeAndFlush(wrapOutboundOut(last), promise: promise)
         guard case .answering = phase else { return }
         if isLast { return close(context) }
         phase = .answered
@@ -344,7 +344,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func awaitInput(_ context: ChannelHandlerContext) {
         guard !deadline.isSet, context.channel.isWritable else { return }
         switch phase {
-        case .idle: deadline.set(Self.idleLimit, context)
+        case .idle: deadline.set(connector.idleLimit(of: address), context)
         case .reading: deadline.set(Self.bodyLimit, context)
         case .answering, .answered, .over: break
         }

@@ -4,6 +4,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTPTypesHTTP1
 
 /// Sets up a server's connections and passes their requests to the responder.
 struct HTTPConnector: ServerChildChannel {
@@ -20,6 +21,14 @@ struct HTTPConnector: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
+    /// The timeout from a reply to the end of the next request's head. If a proxy sends a request
+    /// just when its connection is closed, its client gets an error, so the proxy must be the first
+    /// to close it: nginx and AWS do so after 60 s, Traefik after 90, Caddy after 120. Who holds
+    /// connections without use is limited by `ConnectionCounter`.
+    private static let idleLimit: TimeAmount = .seconds(130)
+    /// The same for a trusted proxy, which has no limit of connections and holds few. Google's keep
+    /// them for 600 s.
+    private static let proxyIdleLimit: TimeAmount = .seconds(620)
     /// The read buffers. A connection keeps its buffer for the next request. Most requests fit into
     /// the initial size, and the buffer grows for a long body. A larger initial size would need
     /// much memory with many open streams.
@@ -43,6 +52,10 @@ struct HTTPConnector: ServerChildChannel {
     let logger: Logger
     /// The longest time for which a client may read nothing while data waits to be sent.
     var writeLimit = WriteDeadline.defaultLimit
+
+    func idleLimit(of address: ClientAddress?) -> TimeAmount {
+        address.map(connections.isProxy) == true ? Self.proxyIdleLimit : Self.idleLimit
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.setOption(.recvAllocator, value: Self.reading).flatMap {
@@ -91,6 +104,20 @@ struct BegunReply: Sendable {
     let head: HTTPResponse
     var bytes = ByteBuffer()
     var stream: (any ReplyStream)?
+
+    /// Returns the head as it is sent, with the headers of all replies.
+    ///
+    /// - Parameter version: The version of the request, because HTTP/1.0 has no chunked encoding.
+    func head(_ version: HTTPVersion, isLast: Bool) -> HTTPResponseHead {
+        var head = HTTPResponseHead(self.head)
+        head.version = version
+        head.headers.add(name: "Date", value: HTTPDate.now)
+        head.headers.add(name: "Server", value: Server.name)
+        // Browsers and URLSession would look into a body to guess its type.
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        return head
+    }
 }
 
 /// The rest of a body, which is produced over time. It uses no task, because ten thousand streams

@@ -1,4 +1,6 @@
+internal import HTTPTypes
 internal import NIOHTTP1
+internal import NIOHTTPTypesHTTP1
 
 extension HTTPRequestHead {
     /// A Boolean that is true if the request has exactly one valid host. With two hosts, a proxy
@@ -12,6 +14,46 @@ extension HTTPRequestHead {
     /// A Boolean that is true if the client waits for 100 Continue before it sends the body.
     var expectsContinue: Bool {
         headers["Expect"].contains { $0.lowercased() == "100-continue" }
+    }
+
+    /// The request for the router; `nil` if it is not HTTP/1.1. HEAD is answered as GET, and the
+    /// connection leaves out the body (RFC 9110, 9.3.2). So HEAD has the headers of GET everywhere.
+    var routed: HTTPRequest? {
+        var head = self
+        if method == .HEAD { head.method = .GET }
+        return try? HTTPRequest(head, secure: false, splitCookie: false)
+    }
+
+    /// Decodes the escapes of unreserved characters in the target. Such addresses are the same (RFC
+    /// 3986, 6.2.2.2), so the routes and limits of the one must be those of the other.
+    mutating func decodeUnreserved() {
+        guard uri.utf8.contains(UInt8(ascii: "%")) else { return }
+        var bytes: [UInt8] = []
+        var rest = Array(uri.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let plain = Self.unreserved(rest.prefix(2)) {
+                bytes.append(plain)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        uri = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns the character with a code of two hexadecimal digits; `nil` if it is not unreserved.
+    private static func unreserved(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        let text = String(decoding: digits, as: UTF8.self)
+        guard digits.count == 2, text.first != "+", let byte = UInt8(text, radix: 16) else {
+            return nil
+        }
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            return byte
+        default: return nil
+        }
     }
 
     /// Returns true for visible ASCII, except the characters that cannot be part of a host.

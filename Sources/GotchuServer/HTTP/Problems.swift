@@ -12,6 +12,8 @@ struct Problems: RouterMiddleware {
     /// The longest request id that is accepted from a client, in bytes.
     private static let maximumRequestIDLength = 64
     private static let retryAfterSeconds = 1
+    /// The throttle of a warning about the configuration, which does not change by itself.
+    private static let unnamedClients = LogThrottle(period: .seconds(3_600))
     /// A log throttle for each error code. Thus frequent failures do not hide rare ones.
     private static let ledgerFailures = Dictionary(
         uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
@@ -20,7 +22,7 @@ struct Problems: RouterMiddleware {
     private let metrics: RequestMetrics
     private let tokens: Tokens
     /// The proxies whose `X-Forwarded-For` is trusted.
-    private let proxies: Set<ClientAddress>
+    private let proxies: TrustedProxies
     /// A Boolean that is true if browsers get web pages.
     private let hasPages: Bool
 
@@ -38,9 +40,7 @@ struct Problems: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.requestID = Self.requestID(of: request)
-        if proxies.contains(context.client), let client = Self.forwarded(request) {
-            context.client = client
-        }
+        context.client = client(of: request, context)
         let note = RateLimitStatus()
         let named = context
         let start = MonotonicTime.now
@@ -57,8 +57,6 @@ struct Problems: RouterMiddleware {
                 ? Self.page(about: error, request, context)
                 : try Self.reply(to: error, named: context.requestID, context.log).response
         }
-        // A reply to HEAD has no body: the client would read it as the reply to its next request.
-        if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
         metrics.recordDuration(.now - start, of: route)
         Self.name(&response.headers, context.requestID, note)
@@ -94,11 +92,20 @@ struct Problems: RouterMiddleware {
         )
     }
 
-    /// Returns the last address of X-Forwarded-For, which the proxy added itself. Earlier addresses
-    /// are ignored, because the client may have sent them.
-    private static func forwarded(_ request: Request) -> ClientAddress? {
-        request.headers[values: .forwardedFor].last?.split(separator: ",").last
-            .flatMap { ClientAddress($0.filter { $0 != " " }) }
+    /// Returns the client's address for rate limits. If a trusted proxy does not name the client,
+    /// this is the proxy's, and a warning says why all clients may seem to be one. A balancer asks
+    /// for the monitoring routes itself, and names nobody.
+    private func client(of request: Request, _ context: ServerContext) -> ClientAddress {
+        let client = proxies.client(of: request, from: context.client)
+        guard let text = client.unreadable,
+            !(text.isEmpty && HealthRoutes.paths.contains(context.endpointPath ?? ""))
+        else { return client.address }
+        context.log.log(
+            level: Self.unnamedClients.level(.warning),
+            "A trusted proxy's X-Forwarded-For does not name the client, so its limit counts.",
+            metadata: ["proxy": "\(client.address)", "value": "\(text.debugDescription)"]
+        )
+        return client.address
     }
 
     /// Returns the problem document for an error.

@@ -6,6 +6,9 @@ struct HealthRoutes: Sendable {
         let status: String
     }
 
+    /// The routes that balancers and monitors ask for, with the metrics.
+    static let paths = ["/healthz", "/readyz", "/metrics"]
+
     let readiness: Readiness
 
     /// Answers 200 while the process runs.

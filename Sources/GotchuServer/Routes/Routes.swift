@@ -103,7 +103,8 @@ struct Routes: Sendable {
     func router() -> Router<ServerContext> {
         let router = addresses()
         for routes in Dictionary(grouping: router.routes, by: \.path.description).values {
-            let methods = routes.map(\.method)
+            // The connection makes a GET of each HEAD.
+            let methods = routes.map(\.method).flatMap { $0 == .get ? [.get, .head] : [$0] }
             let names = methods.map(\.rawValue)
             for other in Self.methods where !methods.contains(other) {
                 router.on(routes[0].path, method: other) { _, _ -> Response in
@@ -145,9 +146,7 @@ struct Routes: Sendable {
         router.get("/api/payments/earnings/history", use: earnings.history)
         funding.register(on: router)
         router.get("/healthz", use: health.alive)
-        router.head("/healthz", use: health.alive)
         router.get("/readyz", use: health.ready)
-        router.head("/readyz", use: health.ready)
         router.get("/metrics", use: metrics.page)
         router.get("/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.document))
         web?.register(on: router)

@@ -17,7 +17,7 @@ struct ServerLimits: Equatable, Sendable {
     /// The time for which the server continues to reply after a stop signal.
     var drain: Duration = .zero
     /// The trusted proxies, whose `X-Forwarded-For` is used.
-    var proxies: Set<ClientAddress> = []
+    var proxies = TrustedProxies()
     /// A Boolean that is true if every address may read the metrics.
     var hasOpenMetrics = false
 }

@@ -152,7 +152,6 @@ struct WebRoutes: Sendable {
                 .contentType: asset.type,
                 .contentLength: String(asset.bytes.count),
                 .cacheControl: Asset.caching,
-                .xContentTypeOptions: "nosniff",
                 .known("Cross-Origin-Resource-Policy"): "same-origin",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes))

@@ -39,10 +39,13 @@ struct NetworkAddress: Equatable, Sendable {
         return NetworkAddress(bytes: Array(bytes.suffix(4)))
     }
 
-    private struct Block {
+    /// The addresses of one family that begin with the same bits.
+    struct Block: Equatable, Sendable {
         let prefix: [UInt8]
+        /// The number of these bits.
         let length: Int
 
+        /// - Parameter bytes: An address of the block's family.
         func contains(_ bytes: [UInt8]) -> Bool {
             for bit in 0..<length {
                 let mask = UInt8(0x80) >> UInt8(bit % 8)
