@@ -17,6 +17,8 @@ extension Ledger {
             return .failure(Refusal(.unknownSession))
         }
         if record.kind == Group.kind { return try await group(Group(record), visibleTo: user) }
+        // The id may be that of a contest or of a withdrawal.
+        guard record.kind == Session.kind else { return .failure(Refusal(.unknownSession)) }
         let stored = try Session(record)
         guard stored.isVisible(to: user) else { return .failure(Refusal(.forbidden)) }
         guard stored.asOf(settledUntil) != stored else { return .success(stored) }

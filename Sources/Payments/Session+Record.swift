@@ -50,7 +50,7 @@ extension Session {
                 && [body.stake, body.pot] == [nil, nil]
                 ? .sole : nil
         }
-        guard let place = body.place, id.shareNumber != nil,
+        guard let place = body.place, id.isShare,
             (body.stake == nil) == (body.pot == nil), body.returned == nil || body.stake != nil
         else { return nil }
         var share = Share(group: group, place: place)

@@ -40,6 +40,17 @@ struct RefundTests {
         return recent.compactMap { $0["type"] as? String }
     }
 
+    @Test(
+        "A refund whose amount is null, and not absent, is refused and refunds nothing",
+        arguments: [#"{"amount_cents":null}"#, #"{"amount_cents":[]}"#, #"{"amount_cents":""}"#]
+    )
+    func amountWithoutNumber(body: String) async throws {
+        let sid = try await paidSession(cents: 450)
+        let refused = try await refund(sid, body, key: key)
+        #expect(refused.code == ErrorCode.validationError.rawValue, "\(refused.text)")
+        #expect(try await wire.get("/sessions/\(sid)", token: payee).integer("refunded_cents") == 0)
+    }
+
     @Test("Each partial refund is made once and is in both histories, and the books are verified")
     func parts() async throws {
         let sid = try await paidSession(cents: 450)

@@ -31,10 +31,17 @@ package struct JSONFields {
         try member(name, "a string") { $0.text }
     }
 
-    /// Reads a whole number; `nil` if it is absent or `null`. `50.0` and `5e1` are not whole
-    /// numbers.
+    /// Reads a whole number; `nil` if it is absent. `50.0` and `5e1` are not whole numbers, and
+    /// neither is `null`: an absent amount may mean all that is left, which a client that lost the
+    /// amount must not request.
     package mutating func integer(_ name: String) throws(Problem) -> Int64? {
-        try member(name, "a whole number of 64 bits, without point or exponent") { $0.integerValue }
+        guard let given = members.removeValue(forKey: name) else { return nil }
+        guard let number = given.integerValue else {
+            throw .invalid(
+                "\(name) must be a whole number of 64 bits, without point or exponent."
+            )
+        }
+        return number
     }
 
     /// Reads a list of whole numbers; `nil` if it is absent or `null`.

@@ -327,10 +327,10 @@ extension SessionID {
         return SessionID(rawValue: parts.dropLast().joined(separator: "-"))
     }
 
-    /// The number of the share, if the id is that of a share.
-    var shareNumber: Int64? {
-        guard let group, group != self else { return nil }
-        return Int64(rawValue.dropFirst(group.rawValue.count + 1))
+    /// A Boolean that is true for a share of a group.
+    var isShare: Bool {
+        guard let group, group != self else { return false }
+        return Int64(rawValue.dropFirst(group.rawValue.count + 1)).map(group.share) == self
     }
 
     func share(_ number: Int64) -> SessionID {

@@ -45,7 +45,7 @@ struct ShareClaim {
     /// Returns the payer's hold; if the client named a share, only the hold of that share.
     private func claim(in group: Group) -> Group.Claim? {
         group.heldClaims.first { claim in
-            claim.payer == payer && (named.shareNumber.map { $0 == claim.share } ?? true)
+            claim.payer == payer && [group.id, group.shareID(claim.share)].contains(named)
         }
     }
 
