@@ -92,21 +92,17 @@ struct PickTests {
         #expect(list([]).pick(reach: .near) == .nothing)
     }
 
-    @Test("A pick waits for an unresolved EID at first, and later ignores it beside a known till")
+    @Test("A presence without a session is not picked, and is not left out beside a known till")
     func unresolved() {
         let till = presence(1, .near)
         let (first, second) = (presence(2, .near, of: nil), presence(3, .near, of: nil))
         let beside = list(of: till, first, second)
         #expect(isAmbiguous(beside.pick(reach: .near)))
-        #expect(beside.pick(reach: .near, isLate: true) == .one(till))
-        #expect(beside.pick(reach: .tap, isLate: true) == .nothing)
+        #expect(beside.pick(reach: .tap) == .nothing)
         let alone = list(of: first)
         #expect(alone.pick(reach: .near) == .ambiguous([first]))
-        // If no other EID is near, the unresolved EID is picked. The payment then asks the server.
-        #expect(alone.pick(reach: .near, isLate: true) == .one(first))
-        #expect(isAmbiguous(list(of: first, second).pick(reach: .near, isLate: true)))
-        let tills = list(of: till, presence(4, .near), first)
-        #expect(isAmbiguous(tills.pick(reach: .near, isLate: true)))
+        let tap = presence(4, .tap, of: nil)
+        #expect(list(of: tap, till).pick(reach: .tap) == .ambiguous([tap]))
         let event = Event.presenceLost(EID(literal: "0123456789"))
         #expect(WaitCondition.near.evaluate(event, list: alone) == .pending)
         #expect(WaitCondition.near.evaluate(event, list: beside) == .holds)

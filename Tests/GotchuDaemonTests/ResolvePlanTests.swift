@@ -25,8 +25,20 @@ struct ResolvePlanTests {
         func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
         func removeFromQueue(_ eid: EID) { value.removeFromQueue(eid) }
         func session(of eid: EID) -> ResolvedSession? { value.session(of: eid) }
-        func record(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
-            value.record(eid, outcome, at: now)
+        func hasNoSession(_ eid: EID, at now: MonotonicTime) -> Bool {
+            value.hasNoSession(eid, at: now)
+        }
+        func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {
+            value.end(session, at: now)
+        }
+        func record(
+            _ eid: EID,
+            _ outcome: ResolvePlan.Outcome,
+            isBackground: Bool = true,
+            askedAt: MonotonicTime? = nil,
+            at now: MonotonicTime
+        ) {
+            value.record(eid, outcome, isBackground: isBackground, askedAt: askedAt, at: now)
         }
     }
 
@@ -145,6 +157,71 @@ struct ResolvePlanTests {
             #expect(!plan.enqueue(eid, level: -40, at: at(now + wait - 0.1)))
             now += wait + 0.1
         }
+    }
+
+    @Test("A refusal is not renewed by a query without an answer")
+    func outage() {
+        let eid = EID(literal: "aaaaaaaaaa")
+        plan.record(eid, .noSession, at: start)
+        #expect(plan.hasNoSession(eid, at: at(9.9)))
+        plan.record(eid, .unknown(retryAfter: nil), at: at(9.9))
+        #expect(plan.hasNoSession(eid, at: at(9.9)))
+        #expect(!plan.hasNoSession(eid, at: at(10)))
+        plan.record(eid, .unknown(retryAfter: nil), at: at(11))
+        #expect(!plan.hasNoSession(eid, at: at(12)))
+    }
+
+    @Test("An answer that arrives after the answer to a later query is dropped")
+    func overtaken() {
+        let eid = EID(literal: "aaaaaaaaaa")
+        plan.record(eid, .session(session), askedAt: at(1), at: at(1.1))
+        plan.record(eid, .noSession, askedAt: start, at: at(2))
+        #expect(plan.session(of: eid) == session && !plan.hasNoSession(eid, at: at(2)))
+        // A query without an answer overtakes nothing.
+        plan.record(eid, .unknown(retryAfter: nil), askedAt: at(4), at: at(5))
+        plan.record(eid, .noSession, isBackground: false, askedAt: at(3), at: at(6))
+        #expect(plan.session(of: eid) == nil && plan.hasNoSession(eid, at: at(6)))
+        plan.record(eid, .session(session), askedAt: at(2), at: at(7))
+        #expect(plan.hasNoSession(eid, at: at(7)))
+    }
+
+    @Test("A person's queries do not use up the misses of the background")
+    func foreground() {
+        var random = SeededGenerator("foreground")
+        for _ in 0..<100 {
+            plan.record(.random(using: &random), .noSession, isBackground: false, at: start)
+        }
+        let eid = EID(literal: "aaaaaaaaaa")
+        _ = plan.enqueue(eid, level: -40, at: start)
+        #expect(plan.next(at: start) == eid)
+        plan.record(eid, .noSession, isBackground: false, at: start)
+        #expect(plan.next(at: start) == nil)
+        // A tap that is queued is still reported.
+        _ = plan.enqueue(eid, level: -40, isTap: true, at: at(11))
+        plan.record(eid, .session(session), isBackground: false, at: at(11))
+        #expect(plan.next(at: at(11)) == eid && plan.isTap(eid))
+    }
+
+    @Test("A paid session has ended, and a session that several payers share has not")
+    func ended() {
+        let (own, desk) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
+        var shared = session
+        shared.places = Places(
+            kind: Places.split,
+            places: 3,
+            paid: 1,
+            held: 0,
+            paidCents: WireInteger(500)
+        )
+        plan.record(own, .session(session), at: start)
+        #expect(plan.end(session.sid, at: at(1)) == [own])
+        #expect(plan.hasNoSession(own, at: at(60)))
+        plan.record(desk, .session(shared), at: start)
+        #expect(plan.end(session.sid, at: at(1)).isEmpty)
+        #expect(plan.session(of: desk) == shared)
+        // The answer to a query that began before the end is dropped.
+        plan.record(own, .session(session), askedAt: start, at: at(2))
+        #expect(plan.session(of: own) == nil)
     }
 
     @Test("A server that sends Retry-After gets no call before that time")

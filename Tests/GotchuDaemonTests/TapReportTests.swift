@@ -16,7 +16,8 @@ struct TapReportTests {
         let resolver = SessionResolver(client: client)
         let (answers, answer) = AsyncStream.makeStream(of: EID.self)
         // SAFETY: owned by this test, which cancels it at its end.
-        let asking = Task { await resolver.run { answer.yield($0) } }
+        resolver.listen { answer.yield($0) }
+        let asking = Task { await resolver.run() }
         defer { asking.cancel() }
         var answered = answers.makeAsyncIterator()
         for eid in [EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb")] {
@@ -39,7 +40,7 @@ struct TapReportTests {
         let resolver = SessionResolver(client: client)
         let gate = server.stop(at: .resolve)
         // SAFETY: owned by this test, which cancels it at its end.
-        let asking = Task { await resolver.run { _ in } }
+        let asking = Task { await resolver.run() }
         defer { asking.cancel() }
         let eid = EID(literal: ScriptedServer.eid)
         resolver.enqueue(eid, level: -30, since: .now, isTap: false)
@@ -63,7 +64,8 @@ struct TapReportTests {
         let resolver = SessionResolver(client: client)
         let (answers, answer) = AsyncStream.makeStream(of: EID.self)
         // SAFETY: owned by this test, which cancels it at its end.
-        let asking = Task { await resolver.run { answer.yield($0) } }
+        resolver.listen { answer.yield($0) }
+        let asking = Task { await resolver.run() }
         defer { asking.cancel() }
         var answered = answers.makeAsyncIterator()
         let eid = EID(literal: "aaaaaaaaaa")

@@ -6,7 +6,8 @@ extension PresenceList {
     enum Pick: Equatable, Sendable {
         case nothing
         case one(PresenceView)
-        /// Several are possible, so none is picked: paying the wrong one would cost money.
+        /// None is picked, because paying the wrong one would cost money: several are possible, or
+        /// the payment server has not answered about the only one.
         case ambiguous([PresenceView])
     }
 
@@ -14,25 +15,15 @@ extension PresenceList {
     /// picks the only presence with the verdict `near`.
     ///
     /// A single tap wins over near presences: the daemon gives the verdict `tap` only to the
-    /// leader.
-    ///
-    /// - Parameter isLate: True once the payment server has had time to resolve the near EIDs. If
-    ///   it has resolved one, the unresolved ones are then ignored.
-    func pick(reach: Reach, isLate: Bool = false) -> Pick {
-        let taps = all(.tap)
-        if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
-        let ambiguous = all(.ambiguous)
-        guard ambiguous.isEmpty else { return .ambiguous(ambiguous) }
-        switch reach {
-        case .tap: return .nothing
-        case .near:
-            let near = all(.near)
-            let known = near.filter { $0.session != nil }
-            let counted = isLate && !known.isEmpty ? known : near
-            guard let one = counted.first else { return .nothing }
-            let isCertain = counted.count == 1 && (isLate || one.session != nil)
-            return isCertain ? .one(one) : .ambiguous(counted)
+    /// leader. A presence without a session is not left out: it may be the one that is meant. Once
+    /// the payment server says that it knows no session of it, its verdict is `far`.
+    func pick(reach: Reach) -> Pick {
+        let verdicts: [Verdict] = reach == .tap ? [.tap, .ambiguous] : [.tap, .ambiguous, .near]
+        guard let found = verdicts.lazy.map(all).first(where: { !$0.isEmpty }) else {
+            return .nothing
         }
+        let isCertain = found.count == 1 && found[0].verdict != .ambiguous
+        return isCertain && found[0].session != nil ? .one(found[0]) : .ambiguous(found)
     }
 
     /// Returns the presences with a verdict, strongest first. If a session is heard with two EIDs,

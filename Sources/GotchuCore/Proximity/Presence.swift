@@ -15,7 +15,7 @@ package struct Presence: Sendable {
     package internal(set) var verdict: Verdict = .far
 
     /// The payment server's answer about the EID.
-    var resolution: Resolution = .unknown
+    var resolution: Resolution
 
     /// The payment server's answer about an EID.
     package enum Resolution: Equatable, Sendable {
@@ -38,8 +38,9 @@ package struct Presence: Sendable {
     /// The maximum number of adapters whose levels are kept for one EID.
     private static let adapterLimit = 4
 
-    init(first sighting: Sighting, policy: ProximityPolicy) {
+    init(first sighting: Sighting, _ resolution: Resolution, policy: ProximityPolicy) {
         eid = sighting.eid
+        self.resolution = resolution
         firstHeard = sighting.time
         lastHeard = sighting.time
         carrier = sighting.carrier
@@ -53,6 +54,16 @@ package struct Presence: Sendable {
 
     /// The filtered level in dBm at the adapter that hears it best; `nil` if none was reported.
     package private(set) var level: Double?
+
+    /// The level by which it is ranked against others; `nil` if it is not ranked. An unknown level
+    /// that counts as held against the device ranks above all others.
+    var rankingLevel: Double? {
+        guard resolution != .noSession else { return nil }
+        return level ?? (policy.acceptsUnknownRSSI ? Self.acceptedLevel : nil)
+    }
+
+    /// A level in dBm above every RSSI.
+    private static let acceptedLevel = 21.0
 
     /// The last RSSI at that adapter.
     package private(set) var lastRSSI: RSSI?

@@ -10,10 +10,6 @@ package struct ProximityBoard: Sendable {
     /// The strongest presence, and the strongest of any other session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    /// The cutoff for late answers in this step; `nil` if no session is in reach. An unresolved
-    /// presence first heard at or before it ranks lower. Otherwise many forged EIDs could hide a
-    /// till.
-    private var lateSince: MonotonicTime?
     private var leader: Ranked?
     private var leadingSince: MonotonicTime?
 
@@ -52,20 +48,49 @@ package struct ProximityBoard: Sendable {
 
     /// Stores the payment server's answer about an EID. The next step uses it. It is dropped with
     /// the presence. An EID with nothing to pay is not ranked: its verdict is always `far`, and it
-    /// makes no other EID ambiguous. The EIDs of one session are ranked as one.
+    /// makes no other EID ambiguous. The EIDs of one session are ranked as one. An EID without an
+    /// answer may be another till's, so it is ranked, however long the answer takes.
     package mutating func record(_ eid: EID, _ resolution: Presence.Resolution) {
         guard let index = eids.firstIndex(of: eid) else { return }
         presences[index].resolution = resolution
     }
 
     /// Returns the verdict on the nearest EID of the session; `nil` if none is heard.
-    package func verdict(on session: SessionID) -> Verdict? {
+    package func verdict(on session: SessionID) -> Verdict? { nearest(of: session)?.verdict }
+
+    /// Returns the EIDs without an answer that prevent a tap of the session, strongest first: those
+    /// stronger than its nearest EID, and those less than `policy.lead` weaker.
+    package func unresolvedRivals(of session: SessionID) -> [EID] {
+        guard let own = nearest(of: session)?.rankingLevel else { return [] }
+        return nearestFirst.filter { presence in
+            presence.resolution == .unknown
+                && presence.rankingLevel.map { own - $0 < policy.lead } ?? false
+        }
+        .map(\.eid)
+    }
+
+    /// Returns true if verdicts depend on the presence's session: it is in reach, or less than
+    /// `policy.lead` weaker than the strongest, which is in reach.
+    package func needsSession(_ presence: Presence) -> Bool {
+        if presence.isInReach { return true }
+        guard let best, let level = presence.rankingLevel, best.level - level < policy.lead else {
+            return false
+        }
+        return self[best.eid]?.isInReach == true
+    }
+
+    private func nearest(of session: SessionID) -> Presence? {
         presences.filter { $0.resolution == .session(session) }
-            .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }?.verdict
+            .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }
     }
 
     /// Applies one sighting.
-    package mutating func add(_ sighting: Sighting) -> Changes {
+    ///
+    /// - Parameter resolution: The payment server's answer, if the EID is new.
+    package mutating func add(
+        _ sighting: Sighting,
+        ifNew resolution: Presence.Resolution = .unknown
+    ) -> Changes {
         var changes = Changes()
         if let index = eids.firstIndex(of: sighting.eid) {
             presences[index].add(sighting)
@@ -74,7 +99,7 @@ package struct ProximityBoard: Sendable {
                 guard let victim = evictionCandidate(for: sighting) else { return changes }
                 changes.lost.insert(remove(at: victim))
             }
-            presences.append(Presence(first: sighting, policy: policy))
+            presences.append(Presence(first: sighting, resolution, policy: policy))
             eids.append(sighting.eid)
             changes.changed.insert(sighting.eid)
         }
@@ -95,8 +120,6 @@ package struct ProximityBoard: Sendable {
 
     /// Sets every presence's verdict; returns those that changed.
     private mutating func updateVerdicts(at now: MonotonicTime) -> Set<EID> {
-        // An answer is late only if a resolved session is in reach.
-        lateSince = hasSessionInReach ? now + (.zero - policy.timeToResolve) : nil
         (best, second) = (nil, nil)
         for index in presences.indices {
             guard let level = rankingLevel(of: index), level >= second?.level ?? -.infinity else {
@@ -127,14 +150,6 @@ package struct ProximityBoard: Sendable {
     // Each sighting reads every presence. The functions below read them through a span, which
     // copies no stored properties.
 
-    private var hasSessionInReach: Bool {
-        let presences = presences.span
-        for index in presences.indices where presences[index].zone != .far {
-            if case .session = presences[index].resolution { return true }
-        }
-        return false
-    }
-
     private func resolution(of index: Int) -> Presence.Resolution {
         presences.span[index].resolution
     }
@@ -147,16 +162,7 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Returns the level by which a presence is ranked; `nil` if it is not ranked.
-    private func rankingLevel(of index: Int) -> Double? {
-        let presences = presences.span
-        guard let level = presences[index].level, presences[index].resolution != .noSession else {
-            return nil
-        }
-        let isLate =
-            presences[index].resolution == .unknown
-            && lateSince.map { presences[index].firstHeard <= $0 } ?? false
-        return isLate ? level - policy.lateAnswerPenalty : level
-    }
+    private func rankingLevel(of index: Int) -> Double? { presences.span[index].rankingLevel }
 
     /// Removes a presence; the last one moves to its index.
     private mutating func remove(at index: Int) -> EID {

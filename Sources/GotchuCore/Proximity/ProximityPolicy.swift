@@ -52,14 +52,8 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// The lead in dB that the nearest needs for a verdict other than `ambiguous`.
     package var lead = 6.0
 
-    /// The time after which the payment server's answer about an EID is late.
-    var timeToResolve: Duration = .milliseconds(500)
-
-    /// The number of dB by which an EID with a late answer ranks lower.
-    var lateAnswerPenalty = 12.0
-
     /// The time for which the nearest must lead.
-    var timeToLead: Duration = .milliseconds(300)
+    package var timeToLead: Duration = .milliseconds(300)
 
     /// A Boolean that is true if a presence without any level counts as held against the device.
     /// Only for virtual controllers, which report no level: if true, every EID without a level can

@@ -200,15 +200,24 @@ extension PaymentService {
     }
 
     /// Throws if no EID of the session is heard now at the requested distance. If the session has
-    /// ended meanwhile, throws how it ended instead.
+    /// ended meanwhile, throws how it ended instead. An EID without an answer is never left out: it
+    /// may be that of the till which is meant.
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
         // The radio may have stopped listening while the user decided.
         await proximity.listenForPresences()
-        let verdict = proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
-        let isNear = verdict == .tap || (verdict == .near && wanted == .near)
-        if isNear { return }
-        if verdict == .ambiguous {
+        if isNear(eid, sid, wanted) { return }
+        let unresolved = await proximity.resolveRivals(of: sid)
+        if isNear(eid, sid, wanted) { return }
+        guard unresolved == 0 else {
+            throw Problem(
+                .ambiguous,
+                detail: "The payment server has not said yet what else is as near, so it is not "
+                    + "certain which till is meant.",
+                fix: "Try again, or move closer to the right one."
+            )
+        }
+        if verdict(on: eid, sid) == .ambiguous {
             throw Problem(
                 .ambiguous,
                 detail: "Two tills are equally near, so it is not certain which one is meant.",
@@ -222,5 +231,14 @@ extension PaymentService {
             detail: "\(eid) is not at \(wanted.rawValue) distance.",
             fix: "Hold the device closer: gotchu-ctl scan"
         )
+    }
+
+    private func isNear(_ eid: EID, _ sid: SessionID, _ wanted: Verdict) -> Bool {
+        let verdict = verdict(on: eid, sid)
+        return verdict == .tap || (verdict == .near && wanted == .near)
+    }
+
+    private func verdict(on eid: EID, _ sid: SessionID) -> Verdict? {
+        proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
     }
 }

@@ -97,6 +97,7 @@ final class PresenceService: Service {
         (demands, demand) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (radioStates, radioState) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        resolver.listen { [weak self] in self?.applyAnswer(about: $0) }
     }
 
     func run() async throws {
@@ -112,15 +113,7 @@ final class PresenceService: Service {
             group.addTask {
                 for await state in self.radioStates { await self.onRadioState(state) }
             }
-            group.addTask {
-                await self.resolver.run { eid in
-                    self.state.withLock { state in
-                        let resolution = self.resolver.resolution(of: eid)
-                        if self.usesServerAnswers { state.board.record(eid, resolution) }
-                        self.publish([eid], &state)
-                    }
-                }
-            }
+            group.addTask { await self.resolver.run() }
         }
     }
 
@@ -210,13 +203,44 @@ final class PresenceService: Service {
         }
     }
 
+    /// Asks the payment server about the strongest EIDs without an answer that are as near as a
+    /// session. Returns once the verdict on the session includes the answers.
+    ///
+    /// - Returns: The number of such EIDs that have no answer then.
+    func resolveRivals(of session: SessionID) async -> Int {
+        let (rivals, leadTime) = state.withLock { state in
+            (state.board.unresolvedRivals(of: session), state.policy.timeToLead)
+        }
+        guard !rivals.isEmpty else { return 0 }
+        await resolver.resolve(rivals.prefix(ResolvePlan.rivalLimit))
+        // No event ends this wait: a lead counts only once it has lasted.
+        await radio.pause(for: leadTime)
+        return state.withLock { state in
+            apply(state.board.advance(to: .now), &state)
+            return state.board.unresolvedRivals(of: session).count
+        }
+    }
+
+    /// Applies the server's answer about an EID to its presence, and publishes the presence.
+    private func applyAnswer(about eid: EID) {
+        state.withLock { state in
+            record(eid, &state)
+            publish([eid], &state)
+            apply(state.board.advance(to: .now), &state)
+        }
+    }
+
+    private func record(_ eid: EID, _ state: inout State) {
+        guard usesServerAnswers else { return }
+        state.board.record(eid, resolver.resolution(of: eid))
+    }
+
     /// Records that a session was paid. Its EIDs may still be advertised or repeated. They no
     /// longer make another till ambiguous.
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
         state.withLock { state in
-            guard usesServerAnswers else { return }
-            for eid in eids { state.board.record(eid, .noSession) }
+            for eid in eids { record(eid, &state) }
         }
     }
 
@@ -268,10 +292,8 @@ final class PresenceService: Service {
         let wasEmpty = state.board.isEmpty
         state.unpublished.insert(sighting.eid)
         let isNew = usesServerAnswers && !state.board.contains(sighting.eid)
-        let changes = state.board.add(sighting)
-        // A new presence gets the server's cached answer before its next verdict.
-        if isNew { state.board.record(sighting.eid, resolver.resolution(of: sighting.eid)) }
-        apply(changes, &state)
+        let cached = isNew ? resolver.resolution(of: sighting.eid) : .unknown
+        apply(state.board.add(sighting, ifNew: cached), &state)
         state.recordNearness(of: sighting)
         if wasEmpty { arrival.yield() }
     }
@@ -325,7 +347,7 @@ final class PresenceService: Service {
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
-        for presence in presences where presence.isInReach {
+        for presence in presences where state.board.needsSession(presence) {
             resolver.enqueue(
                 presence.eid,
                 level: presence.level ?? -.infinity,

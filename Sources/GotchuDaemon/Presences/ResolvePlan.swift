@@ -30,6 +30,9 @@ struct ResolvePlan: Sendable {
     /// The number of additional misses allowed for newly heard EIDs. Older EIDs without a session
     /// cannot use these up. The sum is still below the burst that the server allows.
     static let newcomerMissLimit = 5
+    /// The maximum number of EIDs without an answer that one payment asks about. These queries do
+    /// not count in the limits above.
+    static let rivalLimit = 3
     /// The level difference in dB to the strongest EID up to which a newer EID precedes a stronger
     /// one.
     private static let lead = 6.0
@@ -56,7 +59,12 @@ struct ResolvePlan: Sendable {
         /// The time until which the session is fresh; `nil` if each payment step must ask again.
         var sessionUntil: MonotonicTime?
         var misses = 0
+        /// The time until which a refusal is fresh. A later query without an answer does not renew
+        /// it.
+        var refusedUntil: MonotonicTime?
         var validUntil: MonotonicTime
+        /// The time at which the query for this answer began.
+        var askedAt: MonotonicTime?
         /// The time at which a tap was last reported to the server.
         var tapAt: MonotonicTime?
 
@@ -91,7 +99,7 @@ struct ResolvePlan: Sendable {
 
     /// Returns true while a fresh answer says that an EID has no session.
     func hasNoSession(_ eid: EID, at now: MonotonicTime) -> Bool {
-        answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
+        answers[eid]?.refusedUntil.map { $0 > now } ?? false
     }
 
     var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
@@ -160,10 +168,23 @@ struct ResolvePlan: Sendable {
         return until > now ? until - now : nil
     }
 
-    /// Records the answer to a query.
-    mutating func record(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
-        let isTap = queue.removeValue(forKey: eid)?.isTap == true
+    /// Records the answer to a query. An answer that a later query has overtaken is dropped.
+    ///
+    /// - Parameters:
+    ///   - isBackground: True if the query came from the queue. Only then it counts as a miss, and
+    ///     may have reported a tap.
+    ///   - askedAt: The time at which the query began; `nil` for `now`.
+    mutating func record(
+        _ eid: EID,
+        _ outcome: Outcome,
+        isBackground: Bool = true,
+        askedAt: MonotonicTime? = nil,
+        at now: MonotonicTime
+    ) {
+        let isTap = isBackground && queue.removeValue(forKey: eid)?.isTap == true
         var answer = answers[eid] ?? CachedAnswer(session: nil, validUntil: now)
+        let askedAt = askedAt ?? now
+        if let newest = answer.askedAt, newest > askedAt { return }
         let tapAt = isTap ? now : answer.tapAt
         switch outcome {
         case .session(let session):
@@ -173,19 +194,22 @@ struct ResolvePlan: Sendable {
                 session.places == nil
                 ? CachedAnswer(session: session, sessionUntil: until, validUntil: until)
                 : CachedAnswer(session: session, validUntil: now + Self.sharedLifetime)
+            answer.askedAt = askedAt
         case .noSession:
             answer.session = nil
             answer.misses += 1
             let wait = Self.missRetryDelays[min(answer.misses, Self.missRetryDelays.count) - 1]
             answer.validUntil = now + wait
-            forgetMisses(at: now)
-            misses += 1
-            missesSince = missesSince ?? now
+            answer.refusedUntil = answer.validUntil
+            answer.askedAt = askedAt
+            if isBackground { countMiss(at: now) }
         case .unknown(let retryAfter):
             answer.validUntil = now + Self.outageRetryDelay
             if let retryAfter { pausedUntil = now + min(retryAfter, Self.maximumPause) }
         }
         answer.tapAt = tapAt
+        // A queued tap is still to be reported.
+        if answer.session == nil || queue[eid]?.isTap == false { queue[eid] = nil }
         if answers.count >= Self.memoryLimit, answers[eid] == nil {
             // The answer that becomes stale first is evicted. If its EID is still near, it is asked
             // about again.
@@ -195,16 +219,32 @@ struct ResolvePlan: Sendable {
         answers[eid] = answer
     }
 
-    /// Records that a session has ended. Its EIDs count as EIDs without a session.
+    /// Records that a session has ended. Its EIDs count as EIDs without a session. A session that
+    /// several payers share is still open for the others, and is left as it is.
     ///
     /// - Returns: The cached EIDs of the session.
     mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {
-        let ended = answers.filter { $0.value.session?.sid == session }.map(\.key)
+        let ended = answers.filter {
+            $0.value.session?.sid == session && $0.value.session?.places == nil
+        }
+        .map(\.key)
         for eid in ended {
-            let validUntil = now + (Self.missRetryDelays.last ?? .zero)
-            answers[eid] = CachedAnswer(session: nil, misses: 1, validUntil: validUntil)
+            let until = now + (Self.missRetryDelays.last ?? .zero)
+            answers[eid] = CachedAnswer(
+                session: nil,
+                misses: 1,
+                refusedUntil: until,
+                validUntil: until,
+                askedAt: now
+            )
         }
         return ended
+    }
+
+    private mutating func countMiss(at now: MonotonicTime) {
+        forgetMisses(at: now)
+        misses += 1
+        missesSince = missesSince ?? now
     }
 
     private mutating func forgetMisses(at now: MonotonicTime) {

@@ -13,6 +13,7 @@ final class SessionResolver: Sendable {
     private let query = Mutex<Query?>(nil)
     /// A Boolean that is true until the server has refused a query that reports a tap.
     private let reportsTaps = Atomic(true)
+    private let listener = Mutex<(@Sendable (EID) -> Void)?>(nil)
     private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// A query in progress, and the callers that also wait for its answer.
@@ -25,6 +26,12 @@ final class SessionResolver: Sendable {
         self.client = client
     }
 
+    /// Sets the function to call with each EID that the server has answered about, after the answer
+    /// was recorded and before the query returns.
+    func listen(_ onAnswer: @escaping @Sendable (EID) -> Void) {
+        listener.withLock { $0 = onAnswer }
+    }
+
     /// Returns the session of an EID, from a fresh cached answer or from the server.
     ///
     /// The steps of one payment share one answer. If a background query about the EID is in
@@ -35,24 +42,26 @@ final class SessionResolver: Sendable {
         if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
             return .success(session)
         }
-        let answer = await client.resolve(eid).map(ResolvedSession.init)
-        if case .success(let session) = answer {
-            plan.withLock { $0.record(eid, .session(session), at: .now) }
+        return await ask(about: eid).map(ResolvedSession.init)
+    }
+
+    /// Asks the server about several EIDs at once, in the foreground.
+    func resolve(_ eids: some Sequence<EID> & Sendable) async {
+        await withDiscardingTaskGroup { group in
+            for eid in eids { group.addTask { _ = await self.resolve(eid) } }
         }
-        return answer
     }
 
     /// Asks the server, even if a fresh answer is cached, whether the session of an EID has ended.
     ///
     /// - Returns: The server's refusal; `nil` if the session is open, or if it is not known.
     func endOfSession(of eid: EID) async -> Problem? {
-        guard case .refused(let problem) = await client.resolve(eid) else { return nil }
+        guard case .refused(let problem) = await ask(about: eid) else { return nil }
         switch problem.errorCode {
         case .sessionPaid, .sessionCancelled, .sessionExpired: break
         // An EID that is not found may have been replaced by the next one of its session.
         default: return nil  // SAFETY: no other code says that the session has ended.
         }
-        plan.withLock { $0.record(eid, .noSession, at: .now) }
         return problem
     }
 
@@ -83,6 +92,19 @@ final class SessionResolver: Sendable {
 
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
+    /// Makes a query for which a person waits, and records its answer if there is one.
+    private func ask(about eid: EID) async -> Answer<ResolveReply> {
+        let askedAt = MonotonicTime.now
+        let answer = await client.resolve(eid)
+        let outcome = ResolvePlan.Outcome(answer)
+        if case .unknown = outcome { return answer }
+        plan.withLock { plan in
+            plan.record(eid, outcome, isBackground: false, askedAt: askedAt, at: .now)
+        }
+        listener.withLock(\.self)?(eid)
+        return answer
+    }
+
     /// Waits for the answer to the background query in progress, if it is about this EID.
     private func joinQuery(about eid: EID) async {
         await withCheckedContinuation { waiter in
@@ -97,17 +119,20 @@ final class SessionResolver: Sendable {
 
     /// Makes a background query and records the answer.
     ///
-    /// - Returns: `nil` if the task was cancelled during the query.
-    private func answer(about eid: EID) async -> ResolvePlan.Outcome? {
+    /// - Returns: False if the task was cancelled during the query.
+    private func answer(about eid: EID) async -> Bool {
         query.withLock { $0 = Query(eid: eid) }
         defer {
             for waiter in query.withLock({ $0.take()?.waiters ?? [] }) { waiter.resume() }
         }
         let isTap = plan.withLock { $0.isTap(eid) }
+        let askedAt = MonotonicTime.now
         let outcome = ResolvePlan.Outcome(await resolve(eid, isTap: isTap))
-        guard !Task.isCancelled else { return nil }
-        plan.withLock { $0.record(eid, outcome, at: .now) }
-        return outcome
+        guard !Task.isCancelled else { return false }
+        plan.withLock { $0.record(eid, outcome, askedAt: askedAt, at: .now) }
+        if case .unknown = outcome { return true }
+        listener.withLock(\.self)?(eid)
+        return true
     }
 
     /// Makes a background query. A server with the first version of the API refuses a query that
@@ -123,19 +148,13 @@ final class SessionResolver: Sendable {
     }
 
     /// Makes the queued queries until the daemon stops.
-    ///
-    /// - Parameter onAnswer: Called with each EID that the server has answered about.
-    func run(_ onAnswer: @Sendable (EID) async -> Void) async {
+    func run() async {
         var nap: Task<Void, Never>?
         defer { nap?.cancel() }
         for await _ in wakes.cancelOnGracefulShutdown() {
             nap?.cancel()
             while !Task.isCancelled, let eid = plan.withLock({ $0.next(at: .now) }) {
-                switch await answer(about: eid) {
-                case .session, .noSession: await onAnswer(eid)
-                case .unknown: break
-                case nil: return
-                }
+                guard await answer(about: eid) else { return }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
             // Wakes the loop when the limits allow a query. A new EID may wake it before that.

@@ -133,6 +133,7 @@ final class StubProximity: SessionProximity {
 
     func verdict(on eid: EID) -> Verdict? { verdict.withLock(\.self) }
     func verdict(on session: SessionID) -> Verdict? { verdict.withLock(\.self) }
+    func resolveRivals(of session: SessionID) async -> Int { 0 }
     func nearSince(_ eid: EID) -> MonotonicTime? { .now }
     func end(_ session: SessionID) { ended.withLock { $0.append(session) } }
 }
