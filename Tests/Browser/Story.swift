@@ -4,7 +4,7 @@ enum Story: String, CaseIterable, Sendable {
     case judges
     case sale, quick, released, preparing, killed, truth, silent, near, adapter, newest, displays,
         console
-    case keyboard, once, scanner, pairing, limit, report, cashier, trouble, update
+    case keyboard, once, copy, scanner, pairing, limit, report, cashier, trouble, update
     case merchant, strangers, scriptless, paging, manage, markup, database, phone, states, code,
         languages
     case deposit, withdrawal, provider, contest, roster

@@ -19,22 +19,52 @@ struct TillRowsScriptTests {
         refunds: String = "[]",
         mayRefund: Bool = true
     ) async throws -> Look {
-        let folder = try TemporaryFolder()
-        let rows = String(decoding: PackageResources.till_rows_js, as: UTF8.self)
-        _ = try folder.write(
-            String(decoding: PackageResources.money_js, as: UTF8.self),
-            to: "money.mjs"
-        )
         let base = #"{id: "a", amount_cents: 800, currency: "usd", created_at: "2026-11-24"}"#
         let script = """
             const request = {...\(base), ...\(request)}
             const refunds = \(refunds).map((refund) => ({sid: "a", ...refund}))
             console.log(JSON.stringify(look(request, refunds, \(mayRefund))))
             """
+        return try JSONDecoder().decode(Look.self, from: Data(try await run(script).utf8))
+    }
+
+    /// Returns the output of a script that is appended to the rows' script.
+    private func run(_ script: String) async throws -> String {
+        let folder = try TemporaryFolder()
+        let rows = String(decoding: PackageResources.till_rows_js, as: UTF8.self)
+        _ = try folder.write(
+            String(decoding: PackageResources.money_js, as: UTF8.self),
+            to: "money.mjs"
+        )
         let source = rows.replacing("./money.js", with: "./money.mjs") + script
         let node = try Program("/usr/bin/node", [try folder.write(source, to: "rows.mjs")])
         #expect(try await node.exitCode() == 0, "\(node.text)")
-        return try JSONDecoder().decode(Look.self, from: Data(node.text.utf8))
+        return node.text
+    }
+
+    @Test("A page that is open for a year keeps the newest 200 views, and all that are open")
+    func year() async throws {
+        let script = """
+            const views = new Map()
+            // A clock that was ahead does not make an old view newer.
+            for (let id = 0; id < 100_000; id += 1) {
+              const state = id < 3 ? ["locked", "unknown", "advertising"][id] : "paid"
+              store(views, {id, state, created_at: id < 500 ? "2030" : "2026"})
+            }
+            const kept = [...views.keys()]
+            store(views, {id: 1, state: "paid"})
+            store(views, {id: 100_000, state: "advertising"})
+            console.log(JSON.stringify([kept.length, kept[2], kept[3], views.size, views.has(1)]))
+            """
+        #expect(try await run(script) == "[200,2,99803,200,false]\n")
+        let open = """
+            const views = new Map()
+            for (let id = 0; id < 300; id += 1) store(views, {id, state: "advertising"})
+            const open = views.size
+            for (let id = 0; id < 300; id += 1) store(views, {id, state: "cancelled"})
+            console.log(open, views.size)
+            """
+        #expect(try await run(open) == "300 200\n")
     }
 
     @Test("A request with an unknown outcome has a warning and no action")

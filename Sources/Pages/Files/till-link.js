@@ -37,10 +37,17 @@ async function answer(path, options) {
 }
 
 /** Calls gotchud. Throws `Refused` for a refusal, and any other error if there is no definite answer. */
-export async function call(method, path, body, headers = {}) {
-  const options = { method, headers };
+export async function call(method, path, body) {
+  const options = { method };
   if (method !== "GET" && method !== "DELETE") options.body = JSON.stringify(body ?? {});
   return (await answer(path, options)).json();
+}
+
+/** Creates an object, once for each key. Returns it, and true if an earlier call with the key had created it. */
+export async function create(path, body, key) {
+  const headers = { "Idempotency-Key": key };
+  const reply = await answer(path, { method: "POST", body: JSON.stringify(body), headers });
+  return { made: await reply.json(), isReplay: reply.headers.has("Idempotent-Replayed") };
 }
 
 export async function text(path) {
@@ -84,9 +91,9 @@ export async function follow(apply, isLinked) {
   }
 }
 
-/** Shows codes until one is approved, and stores the token. */
+/** Shows codes until one is approved, here or on another page of this browser, and stores the token. */
 export async function pair(show) {
-  for (;;) {
+  while (!isPaired()) {
     try {
       const kept = JSON.parse(sessionStorage.getItem(PAIRING) ?? "null");
       const offer = kept ?? (await call("POST", "/v1/pairings"));
@@ -100,7 +107,7 @@ export async function pair(show) {
           sessionStorage.removeItem(PAIRING);
           return;
         }
-        if (outcome.state === "expired") break;
+        if (outcome.state === "expired" || isPaired()) break;
         await wait(1_000);
       }
       sessionStorage.removeItem(PAIRING);

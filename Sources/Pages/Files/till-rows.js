@@ -16,6 +16,20 @@ export function make(name, className, ...content) {
   return element;
 }
 
+/** The maximum number of requests, and of refunds, unless more of them are open. gotchud's snapshots have the same. */
+const MOST = 200;
+const ENDED = new Set(["paid", "expired", "cancelled", "declined"]);
+
+/** Stores a request or a refund. Above the maximum, the first that arrived and have ended are removed. */
+export function store(views, view) {
+  views.set(view.id, view);
+  if (views.size <= MOST) return;
+  for (const [id, { state }] of views) {
+    if (ENDED.has(state)) views.delete(id);
+    if (views.size <= MOST) return;
+  }
+}
+
 const isOpen = (request) => ["advertising", "locked"].includes(request.state);
 export const total = (request) => request.amount_cents + (request.tip_cents ?? 0);
 
@@ -45,6 +59,9 @@ export const clock = (time) => new Date(time).toLocaleTimeString("en-GB",
   { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const date = (time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
 const isToday = (time) => new Date(time).toDateString() === new Date().toDateString();
+
+/** Returns a time for a sentence: `at 17:59`, or `on 24 Nov` if it is not today. */
+export const moment = (time) => (isToday(time) ? `at ${clock(time)}` : `on ${date(time)}`);
 
 function row(request, { state, back, left, action, notes, time }, act) {
   const [sign, word] = CHIPS[state];

@@ -1,7 +1,7 @@
 // The till: the sale that is typed, the keys, and the events from gotchud.
 import { money } from "./money.js";
-import { Refused, call, follow, isPaired, on, pair } from "./till-link.js";
-import { draw, look, move } from "./till-rows.js";
+import { Refused, call, create, follow, isPaired, on, pair } from "./till-link.js";
+import { draw, look, moment, move, store } from "./till-rows.js";
 import { limitRefund, openRefund, openReport, setUpRefund, setUpReport, tell } from "./till-dialogs.js";
 
 const $ = (id) => document.getElementById(id);
@@ -17,11 +17,31 @@ const LINE_END = 300;
 
 // The sale. Its idempotency key is created with the first digit. Both are stored across reloads of the page
 // until gotchud has accepted the request or the sale is cleared.
-const kept = JSON.parse(sessionStorage.getItem(SALE) ?? "null");
-const sale = kept ?? { cents: 0, memo: "", key: null, isSent: false };
+const none = { cents: 0, memo: "", key: null, isSent: false };
+const sale = JSON.parse(sessionStorage.getItem(SALE) ?? "null") ?? { ...none, page: crypto.randomUUID() };
+/** The time in ms in which the page before a reload must have ended. */
+const RELOAD = 3_000;
 const requests = new Map();
 const refunds = new Map();
 let till = null, status = null, isLinked = false, isAsking = false;
+
+/** Locks a page's id until this page ends. Returns false if another page has it. */
+const lock = (page) => new Promise((done) => {
+  const forEver = () => (done(true), new Promise(() => {}));
+  navigator.locks.request(`${SALE}-${page}`, { signal: AbortSignal.timeout(RELOAD) }, forEver)
+    .catch(() => done(false));
+});
+
+/**
+ * Drops a stored sale of another page. A browser that duplicates a tab copies the storage, and two pages with one key
+ * would request one payment for two sales.
+ */
+async function claim() {
+  if (await lock(sale.page)) return;
+  Object.assign(sale, none, { page: crypto.randomUUID() });
+  sessionStorage.setItem(SALE, JSON.stringify(sale));
+  await lock(sale.page);
+}
 
 function keep() {
   if (sale.cents && !sale.key) sale.key = crypto.randomUUID();
@@ -60,7 +80,7 @@ function press(key) {
 
 function clear() {
   if (sale.isSent) return;
-  Object.assign(sale, { cents: 0, memo: "", key: null });
+  Object.assign(sale, none);
   tell($("problem"), null);
   keep();
 }
@@ -69,6 +89,7 @@ function clear() {
 async function charge() {
   if (isAsking || !sale.cents || !sale.key) return;
   isAsking = true;
+  let isFirst = !sale.isSent;
   sale.isSent = true;
   keep();
   // The next digits belong to the amount and not to the memo.
@@ -77,29 +98,46 @@ async function charge() {
   if (sale.memo.trim()) body.memo = sale.memo.trim();
   for (let pause = 1_000; sale.isSent; pause = Math.min(pause * 2, 8_000)) {
     try {
-      const made = await call("POST", "/v1/requests", body, { "Idempotency-Key": sale.key });
-      Object.assign(sale, { cents: 0, memo: "", key: null, isSent: false });
+      const { made, isReplay } = await create("/v1/requests", body, sale.key);
       tell($("problem"), null);
+      if (isReplay && isFirst) refuseReplay(made);
+      else Object.assign(sale, none);
       // If an event has already reported the request, its data is newer than this answer.
-      if (!requests.has(made.id)) requests.set(made.id, made);
+      if (!requests.has(made.id)) store(requests, made);
     } catch (error) {
       tell($("problem"), error, "No answer yet: asking again. It is requested once only.",
         "Nothing was charged, and the amount stays. ");
       // After a refusal there is no request. The amount stays and can be charged again or changed.
-      if (error instanceof Refused) sale.isSent = false;
+      if (error.code === "IDEMPOTENCY_KEY_REUSED") refuseReplay();
+      else if (error instanceof Refused) sale.isSent = false;
       else await new Promise((done) => setTimeout(done, pause));
     }
+    isFirst = false;
   }
   isAsking = false;
   keep();
   list();
 }
 
+/**
+ * Keeps the amount for a new key. This page's first request with the old key was answered with a request that the page
+ * did not make, such as one from before the browser restored its tabs. That is no payment of this customer.
+ */
+function refuseReplay(made) {
+  Object.assign(sale, { key: crypto.randomUUID(), isSent: false });
+  const before = !made ? "Another amount was requested for this sale before"
+    : made.state === "paid" ? `This sale was paid ${moment(made.paid_at ?? made.created_at)}`
+      : `This sale was requested ${moment(made.created_at)}, see its row`;
+  tell($("problem"), null, `${before}. Nothing more was requested. `
+    + `To request ${money(sale.cents)} once more, press Charge.`);
+}
+
 const newest = (views) => [...views.values()]
   .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
-const see = (request) => look(request, newest(refunds), till?.refunds_per_day_cents != null);
+const see = (request, own = newest(refunds)) => look(request, own, till?.refunds_per_day_cents != null);
 function list() {
-  draw($("rows"), newest(requests), see, act);
+  const own = newest(refunds);
+  draw($("rows"), newest(requests), (request) => see(request, own), act);
   $("none").hidden = !isLinked || requests.size > 0;
 }
 
@@ -110,7 +148,7 @@ async function act(action, request) {
   }
   try {
     const now = await call("DELETE", `/v1/requests/${request.id}`);
-    requests.set(now.id, now);
+    store(requests, now);
     tell($("problem"), null);
     list();
   } catch (error) {
@@ -122,7 +160,7 @@ async function act(action, request) {
 async function refresh(request) {
   try {
     const now = await call("POST", `/v1/requests/${request.id}/refresh`);
-    requests.set(now.id, now);
+    store(requests, now);
     list();
     limitRefund(now, see(now).left);
   } catch {
@@ -147,13 +185,14 @@ function apply(event) {
   if (event.event === "snapshot") {
     requests.clear();
     refunds.clear();
-    for (const request of event.snapshot.requests) requests.set(request.id, request);
-    for (const refund of event.snapshot.payments) refunds.set(refund.id, refund);
+    // They come newest first, and are stored in the order of their arrival.
+    for (const request of event.snapshot.requests.reverse()) store(requests, request);
+    for (const refund of event.snapshot.payments.reverse()) store(refunds, refund);
     status = event.snapshot.status;
     readTill();
-  } else if (event.event === "request") requests.set(event.request.id, event.request);
+  } else if (event.event === "request") store(requests, event.request);
   else if (event.event === "payment") {
-    refunds.set(event.payment.id, event.payment);
+    store(refunds, event.payment);
     readTill();
   } else if (event.event === "status") status = event.status;
   show();
@@ -253,6 +292,7 @@ setUpRefund();
 setUpReport();
 
 async function work() {
+  await claim();
   for (;;) {
     const isWorking = isPaired();
     $("sale").hidden = !isWorking;

@@ -87,6 +87,10 @@ class Chromium:
             page.protocol("Emulation.setEmulatedMedia", features=named)
         return page
 
+    def latest_page(self) -> Page:
+        """Returns the newest window."""
+        return Page(self.driver, self.driver.window_handles[-1])
+
     def close_pages(self) -> None:
         """Closes all windows except the blank one."""
         for handle in self.driver.window_handles:

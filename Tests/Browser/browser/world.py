@@ -50,6 +50,12 @@ class World:
         self._pages.append(page)
         return page.open(url)
 
+    def latest_page(self) -> Page:
+        """Returns the window that a page has just opened."""
+        page = self.chromium.latest_page()
+        self._pages.append(page)
+        return page
+
     def end(self) -> None:
         """Checks after a story that there are no console errors and no requests to other origins,
         and that the books are right."""

@@ -20,6 +20,7 @@ STORIES = {
         display.console,
         till.keyboard,
         till.once,
+        till.copy,
         till.scanner,
         till.pairing,
         till.limit,
