@@ -146,8 +146,8 @@ let package = Package(
         module(
             "Screens",
             [
-                "GotchuAPI", "GotchuCore", "LocalAPI", "Pages", httpTypes, hummingbird,
-                hummingbirdCore, logging, nioCore, nioPosix, serviceLifecycle,
+                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "Pages", httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore, serviceLifecycle,
             ]),
 
         // The three programs.
@@ -198,7 +198,7 @@ let package = Package(
         tests(
             "ScreensTests",
             [
-                "GotchuAPI", "Screens", httpTypes, nioCore,
+                "GotchuAPI", "Screens", httpTypes, nioCore, nioPosix,
             ]),
         tests("SQLiteTests", ["SQLite", "ServiceProcess", "TestSupport"]),
         .target(

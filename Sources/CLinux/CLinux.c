@@ -5,7 +5,13 @@
 #include <grp.h>
 #include <link.h>
 #include <linux/capability.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -17,8 +23,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
+#include <sys/xattr.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -83,6 +91,83 @@ int64_t clinux_group_id(const char *name) {
         return -1;
     }
     return group.gr_gid;
+}
+
+int clinux_admit(const char *path, int group_may, const uint32_t *users, size_t count) {
+    const char *name = "system.posix_acl_access";
+    const uint16_t may = ACL_READ | ACL_WRITE, group = group_may ? may : 0;
+    if (count == 0) {
+        // With a list, chmod(2) would set the list's mask and not the group's permissions.
+        removexattr(path, name);
+        return chmod(path, group_may ? 0660 : 0600) == 0 ? 0 : errno;
+    }
+    struct {
+        struct posix_acl_xattr_header header;
+        struct posix_acl_xattr_entry entries[];
+    } *list;
+    size_t size = sizeof *list + (count + 4) * sizeof *list->entries;
+    if ((list = malloc(size)) == NULL) {
+        return ENOMEM;
+    }
+    list->header.a_version = POSIX_ACL_XATTR_VERSION;
+    struct posix_acl_xattr_entry *entry = list->entries;
+    *entry++ = (struct posix_acl_xattr_entry){ACL_USER_OBJ, may, ACL_UNDEFINED_ID};
+    for (size_t i = 0; i < count; i++) {
+        *entry++ = (struct posix_acl_xattr_entry){ACL_USER, may, users[i]};
+    }
+    *entry++ = (struct posix_acl_xattr_entry){ACL_GROUP_OBJ, group, ACL_UNDEFINED_ID};
+    *entry++ = (struct posix_acl_xattr_entry){ACL_MASK, may, ACL_UNDEFINED_ID};
+    *entry++ = (struct posix_acl_xattr_entry){ACL_OTHER, 0, ACL_UNDEFINED_ID};
+    int error = setxattr(path, name, list, size, 0) == 0 ? 0 : errno;
+    free(list);
+    return error;
+}
+
+int64_t clinux_tcp_user(const void *from, const void *to) {
+    const struct sockaddr_in *client = from, *server = to;
+    if (client->sin_family != AF_INET || server->sin_family != AF_INET) {
+        return -1;
+    }
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 request;
+    } question = {
+        .header = {.nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                   .nlmsg_flags = NLM_F_REQUEST},
+        .request = {.sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_TCP,
+                    .idiag_states = 1 << TCP_ESTABLISHED,
+                    .id = {.idiag_sport = client->sin_port, .idiag_dport = server->sin_port,
+                           .idiag_src = {client->sin_addr.s_addr}, .idiag_dst = {server->sin_addr.s_addr},
+                           .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
+    };
+    union {
+        struct nlmsghdr header;
+        char bytes[4096];
+    } answer;
+    struct sockaddr_nl sender;
+    socklen_t size = sizeof sender;
+    ssize_t count = -1;
+    int descriptor = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (descriptor < 0) {
+        return -1;
+    }
+    // The kernel answers within send(2): the answer waits already.
+    if (send(descriptor, &question, sizeof question, 0) == sizeof question) {
+        count = recvfrom(descriptor, &answer, sizeof answer, MSG_DONTWAIT, (struct sockaddr *)&sender, &size);
+    }
+    close(descriptor);
+    const struct inet_diag_msg *found = NLMSG_DATA(&answer.header);
+    if (count < (ssize_t)NLMSG_LENGTH(sizeof *found) || sender.nl_pid != 0
+        || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) {
+        return -1;
+    }
+    // Without the connection, the kernel answers with what else has its port: a listening socket, or the rest of a
+    // connection that its program has closed, with user 0 and no inode.
+    const struct inet_diag_sockid *id = &found->id;
+    int is_same = id->idiag_sport == client->sin_port && id->idiag_dport == server->sin_port
+        && id->idiag_src[0] == client->sin_addr.s_addr && id->idiag_dst[0] == server->sin_addr.s_addr;
+    int is_open = found->idiag_state == TCP_ESTABLISHED && found->idiag_inode != 0;
+    return is_same && is_open ? (int64_t)found->idiag_uid : -1;
 }
 
 int64_t clinux_allow_open_files(int64_t wanted) {

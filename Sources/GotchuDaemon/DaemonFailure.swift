@@ -36,6 +36,12 @@ struct DaemonFailure: Error {
                 case .corrupt, .foreign: .badData
                 }
             self.init(status, failure.sentence, fix: failure.fix)
+        case let lost as SocketWatch.Lost:
+            self.init(
+                .inputOutput,
+                "The socket \(lost.path) was removed or replaced while gotchud served it.",
+                fix: "Start gotchud again (systemd does), and find the program that removes it."
+            )
         case let failure as RadioFailure:
             self.init(.inputOutput, failure.sentence, fix: failure.fix)
         default:

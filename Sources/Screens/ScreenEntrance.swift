@@ -3,7 +3,6 @@ import HTTPTypes
 import HummingbirdCore
 import LocalAPI
 import NIOCore
-import NIOPosix
 import Pages
 
 /// The access checks of a port on 127.0.0.1. They admit its own pages, in browsers of permitted
@@ -14,19 +13,19 @@ struct ScreenEntrance: Entrance {
 
     func admit(_ request: HTTPRequest, on channel: any Channel) throws(Problem) {
         guard let port = channel.localAddress?.port else {
-            throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
+            throw .unknownCaller
         }
         try SameOriginCheck(port: port).admit(request)
     }
 
     func peer(of channel: any Channel) -> EventLoopFuture<Peer?>? {
-        guard let client = channel.remoteAddress, let server = channel.localAddress,
-            let peer = TCPPeer(client: client, server: server)
-        else { return channel.eventLoop.makeSucceededFuture(nil) }
-        // The kernel generates the whole table for this read, which is too slow for the event loop.
-        return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) {
-            peer.userID().map { Peer(userID: $0, groupID: nil) }
+        var peer: Peer?
+        if let client = channel.remoteAddress, let server = channel.localAddress,
+            let userID = TCPPeer.userID(client: client, server: server)
+        {
+            peer = Peer(userID: userID, groupID: nil)
         }
+        return channel.eventLoop.makeSucceededFuture(peer)
     }
 
     func reply(_ problem: Problem, to request: Request) -> Response {

@@ -43,7 +43,7 @@ package struct ScreenServer: Service {
     private let onServed: @Sendable (Bool) -> Void
 
     /// - Parameters:
-    ///   - address: An IPv4 address, because callers are looked up in the kernel's table for IPv4.
+    ///   - address: An IPv4 address, because the kernel is asked for callers of IPv4.
     ///   - policy: Returns the current policy; called for each connection and each request.
     ///   - onServed: Called with true when the port is served, and with false while it cannot be.
     ///   - routes: Adds the screen's routes in addition to its style sheets and scripts.

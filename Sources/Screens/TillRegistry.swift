@@ -3,8 +3,8 @@ package import LocalAPI
 
 /// The registry of paired tills, as the till's port uses it.
 package protocol TillRegistry: Sendable {
-    /// Begins the pairing of a page.
-    func begin() throws(Problem) -> PairingOffer
+    /// Begins the pairing of a page in a browser of this user.
+    func begin(by userID: UInt32) throws(Problem) -> PairingOffer
     /// Returns the outcome of a page's pairing. Only the first approved outcome includes the token.
     func outcome(ofTicket ticket: String) throws(Problem) -> PairingOutcome
     /// Returns the till of a bearer token; `nil` if the token is unknown or no longer valid.

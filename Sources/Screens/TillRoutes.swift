@@ -24,7 +24,9 @@ package struct TillRoutes: Sendable {
 
     package func add(to table: LevelledRouter) {
         table.add(.cashier, .get, "/till") { _, _ in .page(page.html) }
-        table.add(.cashier, .post, "/v1/pairings") { _, _ in .json(try tills.begin()) }
+        table.add(.cashier, .post, "/v1/pairings") { _, context in
+            .json(try tills.begin(by: try context.userID))
+        }
         table.add(.cashier, .post, "/v1/pairings/outcome") { request, _ in
             var fields = try await calls.fields(request)
             let ticket = try fields.string("ticket") ?? ""

@@ -29,7 +29,7 @@ struct ImportTests {
         "PaymentClient": ["GotchuAPI", "GotchuCore", "OutboundHTTP"],
         "Stripe": ["GotchuCore", "OutboundHTTP"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
-        "Screens": ["GotchuAPI", "GotchuCore", "LocalAPI", "Pages"],
+        "Screens": ["CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "Pages"],
         "GotchuServer": [
             "Contests", "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore",
             "OutboundHTTP", "Outbox", "Pages", "Payments", "ServiceProcess", "Stripe",

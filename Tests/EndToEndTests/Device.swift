@@ -113,10 +113,34 @@ final class Device: Sendable {
         return try start(as: userID, ["/usr/bin/python3", "-c", script, socket, "\(count)"])
     }
 
-    private func start(as userID: Int, _ command: [String]) throws -> Program {
-        // Every user can reach the socket, so only the daemon's own checks can refuse a user.
+    /// Connects to the socket as another user. Returns how often the kernel refused it.
+    func refusals(of count: Int, as userID: Int, group: Int? = nil) async throws -> Int {
+        let script = """
+            import socket, sys
+            refused = 0
+            for _ in range(int(sys.argv[2])):
+                with socket.socket(socket.AF_UNIX) as one:
+                    try: one.connect(sys.argv[1])
+                    except PermissionError: refused += 1
+            print(refused)
+            """
+        let program = try start(
+            as: userID,
+            group: group,
+            ["/usr/bin/python3", "-c", script, socket, "\(count)"]
+        )
+        try await program.exitCode()
+        return try #require(Int(program.text.filter { !$0.isNewline }), "\(program.text)")
+    }
+
+    private func start(
+        as userID: Int,
+        group: Int? = nil,
+        _ command: [String]
+    ) throws -> Program {
+        // Every user can reach the socket's folder, so only the socket and the daemon can refuse.
         chmod(shop.folder.path, 0o711)
-        let user = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups"]
+        let user = ["--reuid=\(userID)", "--regid=\(group ?? userID)", "--clear-groups"]
         return try Program("/usr/bin/setpriv", user + command)
     }
 

@@ -22,9 +22,10 @@ struct PairingsTests {
     private mutating func begin(
         _ pairings: inout Pairings,
         _ ticket: String,
+        by userID: UInt32 = 1,
         at time: MonotonicTime? = nil
     ) -> String? {
-        pairings.begin(ticket: ticket, at: time ?? start, using: &random)
+        pairings.begin(ticket: ticket, by: userID, at: time ?? start, using: &random)
     }
 
     @Test("A page receives its approval once, and its code can be approved once")
@@ -33,9 +34,9 @@ struct PairingsTests {
         let code = try #require(begin(&pairings, "1"))
         #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
         #expect(pairings.outcome(of: "1", at: start) == .waiting)
-        #expect(pairings.approve(code, as: grant, at: start) == .approved)
+        #expect(pairings.approve(code, as: grant, by: 1, at: start) == .approved)
         #expect(pairings.isNameTaken("Front"))
-        #expect(pairings.approve(code, as: grant, at: start) == .wrong(left: 4))
+        #expect(pairings.approve(code, as: grant, by: 1, at: start) == .wrong(left: 4))
         #expect(pairings.outcome(of: "2", at: start) == .expired)
         #expect(pairings.outcome(of: "1", at: start) == .approved(grant))
         #expect(pairings.outcome(of: "1", at: start) == .expired)
@@ -47,33 +48,41 @@ struct PairingsTests {
         let code = try #require(begin(&pairings, "1"))
         let late = start + Pairings.codeLifetime
         #expect(pairings.outcome(of: "1", at: start + .seconds(119)) == .waiting)
-        #expect(pairings.approve(code, as: grant, at: late) == .wrong(left: 4))
+        #expect(pairings.approve(code, as: grant, by: 1, at: late) == .wrong(left: 4))
         #expect(pairings.outcome(of: "1", at: late) == .expired)
     }
 
-    @Test("At most three pages wait at once, each with its own code")
+    @Test("At most three pages of a user wait at once, and no user takes the places of others")
     mutating func pending() throws {
         var pairings = Pairings()
-        let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
-        #expect(Set(codes).count == 3)
-        #expect(begin(&pairings, "4") == nil)
+        for user in UInt32(1)...8 {
+            for _ in 1...3 { #expect(begin(&pairings, "\(user)", by: user) != nil) }
+            #expect(begin(&pairings, "more", by: user) == nil, "\(user)")
+        }
+        #expect(begin(&pairings, "more", by: 9) == nil)
         #expect(begin(&pairings, "4", at: start + Pairings.codeLifetime) != nil)
     }
 
-    @Test("Five wrong codes in a row void all waiting codes, and a right code resets the count")
+    @Test("A user who typed five wrong codes waits two minutes, and the pages keep their codes")
     mutating func wrong() throws {
         var pairings = Pairings()
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
-        for left in [4, 3, 2, 1] {
-            #expect(pairings.approve("wrong", as: grant, at: start) == .wrong(left: left))
+        for left in [4, 3] {
+            #expect(pairings.approve("wrong", as: grant, by: 1, at: start) == .wrong(left: left))
         }
-        #expect(pairings.approve(codes[0], as: grant, at: start) == .approved)
-        for left in [4, 3, 2, 1] {
-            #expect(pairings.approve("wrong", as: grant, at: start) == .wrong(left: left))
+        // A right code does not give more guesses.
+        #expect(pairings.approve(codes[0], as: grant, by: 1, at: start) == .approved)
+        let later = start + .seconds(30)
+        for left in [2, 1, 0] {
+            #expect(pairings.approve("wrong", as: grant, by: 1, at: later) == .wrong(left: left))
         }
-        #expect(pairings.approve("wrong", as: grant, at: start) == .voided)
-        #expect(pairings.outcome(of: "2", at: start) == .expired)
-        #expect(pairings.outcome(of: "1", at: start) == .approved(grant))
+        #expect(pairings.approve("wrong", as: grant, by: 1, at: later) == .blocked)
+        #expect(pairings.approve(codes[1], as: grant, by: 1, at: later) == .blocked)
+        #expect(pairings.approve(codes[1], as: grant, by: 2, at: later) == .approved)
+        #expect(pairings.outcome(of: "2", at: later) == .approved(grant))
+        #expect(pairings.outcome(of: "3", at: later) == .waiting)
+        let end = start + Pairings.codeLifetime
+        #expect(pairings.approve("wrong", as: grant, by: 1, at: end) == .wrong(left: 1))
     }
 
     @Test("A till's refunds are counted per day, and their sum cannot exceed the daily limit")
@@ -103,9 +112,9 @@ struct PairingsTests {
 
     /// Pairs a till that may refund $9.00 a day, and returns the till's token.
     private func pair(_ service: TillService) throws -> String {
-        let offer = try service.begin()
+        let offer = try service.begin(by: 1)
         let new = NewPairing(name: "Front", refundsPerDayCents: 900)
-        #expect(try service.approve(offer.code, as: new).refundsPerDayCents == 900)
+        #expect(try service.approve(offer.code, as: new, by: 1).refundsPerDayCents == 900)
         return try #require(try service.outcome(ofTicket: offer.ticket).token)
     }
 

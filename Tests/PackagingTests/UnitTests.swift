@@ -102,7 +102,8 @@ struct UnitTests {
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
             // gotchud reads the kernel's counts of an adapter through AF_BLUETOOTH. The counts
             // show that the adapter is unresponsive.
-            let families = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_BLUETOOTH"
+            let families =
+                "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK AF_BLUETOOTH"
             #expect(settings.contains(families))
             #expect(settings.contains("RuntimeDirectory=gotchu"))
             #expect(settings.contains("StateDirectory=gotchu"))

@@ -30,6 +30,15 @@ int64_t clinux_user_id(const char *name);
 /// The id of a group by its name, or -1 if there is none. Blocks: it may read files.
 int64_t clinux_group_id(const char *name);
 
+/// Lets a file's owner, its group if `group_may`, and these users read and write it, and nobody else (acl(5)).
+/// Returns 0, or an errno; `EOPNOTSUPP` if the file system has no lists of users.
+int clinux_admit(const char *path, int group_may, const uint32_t *users, size_t count);
+
+/// Asks the kernel (sock_diag(7)) for the user who has the end `from` of the established TCP connection on this
+/// machine to `to`; both point to a sockaddr. Returns -1 if there is no such connection over IPv4, or its program
+/// has closed it.
+int64_t clinux_tcp_user(const void *from, const void *to);
+
 /// Switches a terminal's echo off, and its line editing with the limit on a line's length. A signal that
 /// ends or stops the process restores both first; after a stop they are switched off again.
 void clinux_hide_input(int terminal);

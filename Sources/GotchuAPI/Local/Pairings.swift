@@ -95,7 +95,7 @@ package struct PairingOutcome: Codable, Equatable, Sendable {
 
     package enum State: String, Codable, Sendable {
         case waiting, paired
-        /// The code has expired, or too many wrong codes were entered. The page needs a new code.
+        /// The code has expired. The page needs a new code.
         case expired
     }
 }

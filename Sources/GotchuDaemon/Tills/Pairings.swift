@@ -4,19 +4,21 @@ import GotchuCore
 /// The pages that show a code and wait to be paired. A pure value: the time is passed in.
 struct Pairings {
     static let codeLifetime: Duration = .seconds(120)
-    /// The maximum number of pages in pairing.
-    static let pendingLimit = 3
-    /// The number of wrong codes after which all codes are void. At most three of a million codes
-    /// are valid at a time, so five guesses succeed once in about 66,000 rounds.
+    /// The maximum number of pages in pairing. Above it, no page of any user can begin.
+    static let pendingLimit = 24
+    /// The maximum of one user, who cannot use up the places of the others.
+    static let userLimit = 3
+    /// The maximum number of wrong codes that a user can type within `codeLifetime`. At most 24 of a
+    /// million codes are valid at a time, so five guesses succeed once in about 8,000 rounds.
     static let wrongLimit = 5
 
     /// The result for a code that a person has typed.
     enum Approval: Equatable {
         case approved
-        /// No page shows the code. After `left` more wrong codes, all codes are void.
+        /// No page shows the code. After `left` more wrong codes, the user must wait.
         case wrong(left: Int)
-        /// The number of wrong codes has reached the limit. The pages need new codes.
-        case voided
+        /// The user has typed too many wrong codes. The codes of the pages stay valid.
+        case blocked
     }
 
     /// The state of a pairing, as returned to its page.
@@ -29,47 +31,65 @@ struct Pairings {
     private struct Pending {
         let code: String
         let ticket: String
+        let userID: UInt32
         let expiresAt: MonotonicTime
         var grant: NewPairing?
     }
 
     private var pending: [Pending] = []
-    private var wrong = 0
+    /// The times of the wrong codes of each user within the last `codeLifetime`.
+    private var wrong: [UInt32: [MonotonicTime]] = [:]
 
     /// Begins a pairing.
     ///
-    /// - Parameter ticket: The hash of the page's secret.
-    /// - Returns: The code that the page shows; `nil` if `pendingLimit` pages wait already.
+    /// - Parameters:
+    ///   - ticket: The hash of the page's secret.
+    ///   - userID: The user whose browser shows the page.
+    /// - Returns: The code that the page shows; `nil` if too many pages wait already.
     mutating func begin(
         ticket: String,
+        by userID: UInt32,
         at now: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> String? {
         removeExpired(at: now)
-        guard pending.count < Self.pendingLimit else { return nil }
+        guard pending.count < Self.pendingLimit,
+            pending.count(where: { $0.userID == userID }) < Self.userLimit
+        else { return nil }
         var code: String
         repeat {
             code = String(String(Int.random(in: 1_000_000..<2_000_000, using: &random)).dropFirst())
         } while pending.contains { $0.code == code }
         pending.append(
-            Pending(code: code, ticket: ticket, expiresAt: now + Self.codeLifetime, grant: nil)
+            Pending(
+                code: code,
+                ticket: ticket,
+                userID: userID,
+                expiresAt: now + Self.codeLifetime,
+                grant: nil
+            )
         )
         return code
     }
 
     /// Approves the page that shows a code. Each code can be used once.
-    mutating func approve(_ code: String, as grant: NewPairing, at now: MonotonicTime) -> Approval {
+    ///
+    /// - Parameter userID: The user who has typed the code.
+    mutating func approve(
+        _ code: String,
+        as grant: NewPairing,
+        by userID: UInt32,
+        at now: MonotonicTime
+    ) -> Approval {
         removeExpired(at: now)
+        let count = wrong[userID, default: []].count
+        guard count < Self.wrongLimit else { return .blocked }
         if let index = pending.firstIndex(where: { $0.code == code && $0.grant == nil }) {
             pending[index].grant = grant
-            wrong = 0
             return .approved
         }
-        wrong += 1
-        guard wrong >= Self.wrongLimit else { return .wrong(left: Self.wrongLimit - wrong) }
-        wrong = 0
-        pending.removeAll { $0.grant == nil }
-        return .voided
+        wrong[userID, default: []].append(now)
+        return .wrong(left: Self.wrongLimit - count - 1)
     }
 
     /// Returns a page's outcome. An approval is returned only once.
@@ -88,5 +108,9 @@ struct Pairings {
 
     private mutating func removeExpired(at now: MonotonicTime) {
         pending.removeAll { $0.expiresAt <= now }
+        wrong = wrong.compactMapValues { times in
+            let recent = times.filter { $0 + Self.codeLifetime > now }
+            return recent.isEmpty ? nil : recent
+        }
     }
 }

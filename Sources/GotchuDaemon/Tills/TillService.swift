@@ -41,7 +41,11 @@ final class TillService: LocalPairings, TillRegistry {
         state = Mutex(State(tills: read?.tills ?? []))
     }
 
-    func approve(_ code: String, as new: NewPairing) throws(Problem) -> PairingView {
+    func approve(
+        _ code: String,
+        as new: NewPairing,
+        by userID: UInt32
+    ) throws(Problem) -> PairingView {
         let digits = String(code.filter { $0 != " " })
         return try state.withLock { state throws(Problem) in
             guard !state.tills.contains(where: { $0.name == new.name }),
@@ -60,7 +64,7 @@ final class TillService: LocalPairings, TillRegistry {
                     fix: "gotchu-ctl till list"
                 )
             }
-            switch state.pairings.approve(digits, as: new, at: .now) {
+            switch state.pairings.approve(digits, as: new, by: userID, at: .now) {
             case .approved: break
             case .wrong(let left):
                 throw Problem(
@@ -68,12 +72,11 @@ final class TillService: LocalPairings, TillRegistry {
                     detail: "No till's page shows this code. Tries left: \(left).",
                     fix: "Type the code that the page shows now."
                 )
-            case .voided:
+            case .blocked:
                 throw Problem(
-                    .notFound,
-                    detail: "No till's page shows this code. Too many were wrong: all pages show "
-                        + "new ones.",
-                    fix: "Type the code that the page shows now."
+                    .rateLimited,
+                    detail: "\(Pairings.wrongLimit) codes that you typed were wrong.",
+                    fix: "Wait for two minutes, and type the code that the page shows then."
                 )
             }
             return PairingView(
@@ -106,16 +109,23 @@ final class TillService: LocalPairings, TillRegistry {
         return view
     }
 
-    func begin() throws(Problem) -> PairingOffer {
+    func begin(by userID: UInt32) throws(Problem) -> PairingOffer {
         let ticket = Self.secret()
         let code = state.withLock { state in
             var random = SystemRandomNumberGenerator()
-            return state.pairings.begin(ticket: Self.hash(ticket), at: .now, using: &random)
+            return state.pairings.begin(
+                ticket: Self.hash(ticket),
+                by: userID,
+                at: .now,
+                using: &random
+            )
         }
         guard let code else {
             throw Problem(
                 .rateLimited,
-                detail: "\(Pairings.pendingLimit) pages wait to be paired already.",
+                detail:
+                    "\(Pairings.userLimit) pages of this user, or \(Pairings.pendingLimit) of all, "
+                    + "wait to be paired already.",
                 fix: "Wait for two minutes."
             )
         }

@@ -35,10 +35,9 @@ package struct AccessPolicy: Equatable, Sendable {
         self.spenderUserIDs = spenderUserIDs
     }
 
-    /// A Boolean that is true if single users may use the socket. They may be outside the cashiers'
-    /// group.
-    var listsUsers: Bool {
-        !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
+    /// The listed users who may use the socket. They may be outside the cashiers' group.
+    var socketUserIDs: Set<UInt32> {
+        observerUserIDs.union(cashierUserIDs).union(spenderUserIDs)
     }
 
     /// Returns the peer's levels if they are known without the system's group database; otherwise

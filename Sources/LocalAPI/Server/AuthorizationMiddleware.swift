@@ -56,7 +56,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
     ) async throws -> Response {
         try entrance.admit(request.head, on: context.channel)
         guard let peer = try await ConnectionLimitHandler.peer(of: context.channel) else {
-            throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
+            throw Problem.unknownCaller
         }
         let policy = policy()
         var context = context

@@ -70,10 +70,12 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
                 let connectionClass = ConnectionClass(peer, levels: levels, lowest: lowest)
                 return eventLoop.makeSucceededFuture(connectionClass)
             }
-            guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
+            guard traffic.beginLookUp(of: peer.userID) else {
+                return eventLoop.makeFailedFuture(TooManyLookUps())
+            }
             // The look-up does not run on the event loop, because the group database may be slow.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
-                defer { traffic.endLookUp() }
+                defer { traffic.endLookUp(of: peer.userID) }
                 return ConnectionClass(peer, levels: policy.levels(of: peer), lowest: lowest)
             }
         }

@@ -33,3 +33,13 @@ struct SocketEntrance: Entrance {
 
     func reply(_ problem: Problem, to request: Request) -> Response { .problem(problem) }
 }
+
+extension Problem {
+    /// The problem of a caller whom the kernel does not name. For a port on this machine, it must
+    /// have the module `tcp_diag`.
+    package static let unknownCaller = Problem(
+        .notPermitted,
+        detail: "The kernel does not say who is calling.",
+        fix: "sudo modprobe tcp_diag"
+    )
+}

@@ -96,8 +96,12 @@ package protocol LocalLogins: Sendable {
 
 /// The pairings of till pages: the approved ones, and those that wait for an approval.
 package protocol LocalPairings: Sendable {
-    /// Pairs the till whose page shows a code.
-    func approve(_ code: String, as new: NewPairing) throws(Problem) -> PairingView
+    /// Pairs the till whose page shows a code, which this user has typed.
+    func approve(
+        _ code: String,
+        as new: NewPairing,
+        by userID: UInt32
+    ) throws(Problem) -> PairingView
     /// Returns all pairings, sorted by name.
     func views() -> [PairingView]
     /// Ends a pairing and its streams at once.

@@ -22,10 +22,18 @@ package struct LocalContext: RequestContext {
         channel = source.channel
     }
 
+    /// The caller's user id.
+    package var userID: UInt32 {
+        get throws(Problem) {
+            guard let caller else { throw .unknownCaller }
+            return caller.peer.userID
+        }
+    }
+
     /// Returns the problem for a caller that lacks a level.
     func refusal(of level: AccessLevel) -> Problem {
         guard let caller else {
-            return Problem(.notPermitted, detail: "The kernel does not say who is calling.")
+            return .unknownCaller
         }
         return caller.policy.refusal(of: level, to: caller.peer)
     }

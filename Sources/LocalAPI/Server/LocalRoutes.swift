@@ -76,7 +76,7 @@ struct LocalRoutes {
                 throw context.refusal(of: .spender)
             }
             let code = try context.parameters.require("id")
-            return .json(try backend.pairings.approve(code, as: new))
+            return .json(try backend.pairings.approve(code, as: new, by: try context.userID))
         }
         table.add(.cashier, .get, "/v1/pairings") { _, _ in
             .json(PairingsReply(pairings: backend.pairings.views()))

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HummingbirdCore
 package import Logging
@@ -5,9 +6,8 @@ import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
 ///
-/// The process must hold the path's `SocketLock` and have a umask of 077: the mode admits more
-/// users only after the socket is bound. If the policy lists single users, the mode admits
-/// everybody, and the policy checks each connection's credentials as reported by the kernel.
+/// The process must hold the path's `SocketLock` and have a umask of 077: more users are admitted
+/// only after the socket is bound.
 package struct LocalServer: Service {
     /// The maximum number of connections. Further ones wait in the kernel's queue.
     package static let connectionLimit = 640
@@ -56,13 +56,18 @@ package struct LocalServer: Service {
         self.traffic = traffic
     }
 
+    /// - Throws: `SocketWatch.Lost` if the socket's file was removed or replaced. The next start of
+    ///   the process recovers everything: the folder, the lock and the file.
     package func run() async throws {
+        let watch = SocketWatch(path: path)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server().run() }
+            group.addTask { try await server(watch).run() }
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
                     hub.sendHeartbeat()
+                    // A server that shuts down removes the file itself.
+                    if !Task.isShuttingDownGracefully { try watch.check() }
                 }
             }
             defer { group.cancelAll() }
@@ -70,7 +75,7 @@ package struct LocalServer: Service {
         }
     }
 
-    private func server() throws -> any Service {
+    private func server(_ watch: SocketWatch) throws -> any Service {
         let http = LocalHTTP(
             entrance: SocketEntrance(),
             policy: policy,
@@ -88,14 +93,14 @@ package struct LocalServer: Service {
                 display.add(to: table, level: .observer)
             }
         ) { [path, policy, groupID, logger, onReady] _ in
+            watch.begin()
             Self.open(path: path, to: policy(), groupID: groupID, logger: logger)
             await onReady()
         }
     }
 
-    /// Sets the socket's group and mode. The kernel then admits only the daemon's user and the
-    /// group; other users cannot fill the socket's queue. If the policy lists single users, the
-    /// mode admits everybody, because these users may be outside the group.
+    /// Admits the daemon's user, the group, and the users that the policy lists. The kernel refuses
+    /// all others when they connect: they cannot fill the socket's queue.
     package static func open(
         path: String,
         to policy: AccessPolicy,
@@ -109,13 +114,21 @@ package struct LocalServer: Service {
                 metadata: ["path": "\(path)", "reason": "\(reason)"]
             )
         }
-        let mode: mode_t = policy.listsUsers ? 0o666 : groupID == nil ? 0o600 : 0o660
-        if chmod(path, mode) != 0 {
-            let reason = String(cString: strerror(errno))
+        let users = policy.socketUserIDs.sorted()
+        var error = clinux_admit(path, groupID == nil ? 0 : 1, users, users.count)
+        if error == EOPNOTSUPP {
+            // The policy checks the credentials of each connection.
             logger.warning(
-                "The socket could not be opened to others",
-                metadata: ["path": "\(path)", "reason": "\(reason)"]
+                "Every user can connect to the socket: its file system has no lists of users",
+                metadata: ["path": "\(path)"]
             )
+            error = chmod(path, 0o666) == 0 ? 0 : errno
         }
+        guard error != 0 else { return }
+        let reason = String(cString: strerror(error))
+        logger.warning(
+            "The socket could not be opened to others",
+            metadata: ["path": "\(path)", "reason": "\(reason)"]
+        )
     }
 }

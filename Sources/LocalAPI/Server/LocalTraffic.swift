@@ -58,11 +58,14 @@ package final class LocalTraffic: Sendable {
     }
 
     /// The maximum number of simultaneous look-ups in the group database, which may be slow.
-    private static let lookUpLimit = 32
+    static let lookUpLimit = 64
+    /// The maximum of one user, whose connections cannot block the others'. A browser opens six at
+    /// once.
+    static let userLookUpLimit = 12
 
     private struct State {
         var counts = Counts()
-        var lookUps = 0
+        var lookUps: [UInt32: Int] = [:]
         var connections: [ConnectionClass: Int] = [:]
 
         /// The number of connections of users who are not owners.
@@ -78,18 +81,28 @@ package final class LocalTraffic: Sendable {
 
     package var counts: Counts { state.withLock(\.counts) }
 
-    /// Counts the start of a look-up.
+    /// Counts the start of a look-up of a user.
     ///
-    /// - Returns: True if the look-up may start. Only then, `endLookUp` must be called.
-    func beginLookUp() -> Bool {
+    /// - Returns: True if the look-up may start. Only then, `endLookUp(of:)` must be called.
+    func beginLookUp(of userID: UInt32) -> Bool {
         state.withLock { state in
-            guard state.lookUps < Self.lookUpLimit else { return false }
-            state.lookUps += 1
+            guard state.lookUps.values.reduce(0, +) < Self.lookUpLimit,
+                state.lookUps[userID, default: 0] < Self.userLookUpLimit
+            else {
+                state.counts.refusals += 1
+                return false
+            }
+            state.lookUps[userID, default: 0] += 1
             return true
         }
     }
 
-    func endLookUp() { state.withLock { $0.lookUps -= 1 } }
+    func endLookUp(of userID: UInt32) {
+        state.withLock { state in
+            let left = state.lookUps[userID, default: 1] - 1
+            state.lookUps[userID] = left > 0 ? left : nil
+        }
+    }
 
     func count(_ status: Int) {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
