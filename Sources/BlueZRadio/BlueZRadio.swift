@@ -55,7 +55,7 @@ package actor BlueZRadio: Radio {
     var isFloorRaised = false
 
     /// - Parameters:
-    ///   - adapter: `hci0`, or `nil` for the first that is powered.
+    ///   - adapter: `hci0` or its address in capitals, or `nil` for the first that is powered.
     ///   - canPowerCycle: True if the adapter may be switched off and on when nothing else restores
     ///     a scan. A power cycle ends the Bluetooth connections of all programs.
     ///   - transport: The transport over which sightings are received.

@@ -54,7 +54,7 @@ package struct GotchudCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "auto, bluez or management, :hciN or not; simulated:FOLDER@X,Y; "
+            "auto, bluez or management, :hciN, :ADDRESS or not; simulated:FOLDER@X,Y; "
                 + "replay:FILE."
         ),
         completion: .list([

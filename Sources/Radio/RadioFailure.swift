@@ -1,7 +1,8 @@
 /// The reason why a radio cannot do what was requested.
 package struct RadioFailure: Error, Equatable, Sendable {
     package var code: Code
-    /// The underlying cause, for logs: a D-Bus error name, an errno. Never matched on.
+    /// The underlying cause, for logs: a D-Bus error name, an errno; for `noAdapter`, the adapter
+    /// that was configured.
     package var underlying: String?
 
     package init(_ code: Code, underlying: String? = nil) {
@@ -34,7 +35,8 @@ package struct RadioFailure: Error, Equatable, Sendable {
         switch code {
         case .noBus: "The D-Bus system bus cannot be reached."
         case .noBlueZ: "bluetoothd is not running."
-        case .noAdapter: "The Bluetooth adapter is not there."
+        case .noAdapter:
+            "The Bluetooth adapter \(underlying.map { "\($0) " } ?? "")is not there."
         case .adapterOff: "The Bluetooth adapter is switched off."
         case .notPermitted: "The system bus does not let gotchud talk to bluetoothd."
         case .tooManyAdvertisements: "The adapter has no room for another advertisement."
@@ -56,7 +58,11 @@ package struct RadioFailure: Error, Equatable, Sendable {
         switch code {
         case .noBus: "sudo systemctl start dbus"
         case .noBlueZ: "sudo systemctl start bluetooth"
-        case .noAdapter: "bluetoothctl list"
+        // The kernel numbers adapters anew when they are plugged in.
+        case .noAdapter:
+            underlying?.hasPrefix("hci") == true
+                ? "bluetoothctl list, and set radio in gotchud.json to the adapter's address"
+                : "bluetoothctl list"
         case .adapterOff: "sudo rfkill unblock bluetooth && bluetoothctl power on"
         case .notPermitted: "sudo systemctl reload dbus"
         case .tooManyAdvertisements: "bluetoothctl show"

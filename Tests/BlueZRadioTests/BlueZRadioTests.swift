@@ -56,6 +56,34 @@ import Testing
         await bluez.stop()
     }
 
+    @Test("An adapter that was named by its address is used again when it has another number")
+    func readded() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        try await RunningRadio.with(bus, adapter: "02:AA:00:00:00:00") { running in
+            #expect(try await running.state { $0.isScanning }.adapter == "hci0")
+            try await running.radio.startAdvertising(Self.eid)
+            try await bluez.removesAdapter()
+            let gone = try await running.state { $0.problem?.code == .noAdapter }
+            #expect(gone.problem?.sentence.contains("02:AA:00:00:00:00") == true)
+            try await bluez.addsAdapter(named: "hci1")
+            let state = try await running.state { $0.isScanning && $0.advertising == [Self.eid] }
+            #expect(state.adapter == "hci1" && state.problem == nil)
+        }
+        await bluez.stop()
+    }
+
+    @Test("An adapter with the wanted number but another address is not used")
+    func otherAddress() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        try await RunningRadio.with(bus, adapter: "02:AA:00:00:00:01") { running in
+            let state = try await running.state { $0.problem?.code == .noAdapter }
+            #expect(state.adapter == nil)
+        }
+        await bluez.stop()
+    }
+
     @Test("The radio advertises and scans again after a restart of bluetoothd")
     func restart() async throws {
         let bus = try PrivateBus()

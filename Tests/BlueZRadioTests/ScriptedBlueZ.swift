@@ -21,6 +21,8 @@ final class ScriptedBlueZ: Sendable {
         /// The D-Bus errors that answer the next calls, by method.
         var refusals: [String: [String]] = [:]
         var isDiscovering = false
+        /// The path of the adapter.
+        var adapter = ScriptedBlueZ.adapter
         var registered: [ObjectPath: Request] = [:]
     }
 
@@ -115,6 +117,14 @@ final class ScriptedBlueZ: Sendable {
         let interfaces = Self.interfaces(true, "usb:v1D6Bp0246d0542")
         shown.set(interfaces)
         try await added(Self.adapter, interfaces)
+    }
+
+    /// Adds the adapter, with the same address, under another name.
+    func addsAdapter(named name: String) async throws {
+        let path = ObjectPath("/org/bluez/\(name)") ?? .root
+        state.withLock { $0.adapter = path }
+        try await connection.export(adapterObject(), at: path)
+        try await added(path, Self.interfaces(true, "usb:v1D6Bp0246d0542"))
     }
 
     /// Ends the scan without a client's request.
@@ -218,9 +228,9 @@ final class ScriptedBlueZ: Sendable {
     }
 
     private func discovers(_ isOn: Bool) async throws {
-        let was = state.withLock { state in
+        let (was, adapter) = state.withLock { state in
             defer { state.isDiscovering = isOn }
-            return state.isDiscovering
+            return (state.isDiscovering, state.adapter)
         }
         output.yield(isOn ? .startDiscovery : .stopDiscovery)
         if was == isOn {
@@ -229,7 +239,7 @@ final class ScriptedBlueZ: Sendable {
                 text: ""
             )
         }
-        try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
+        try await changed(adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
     }
 
     /// Registers an advertisement after reading its properties from the caller, as bluetoothd does.

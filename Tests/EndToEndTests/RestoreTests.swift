@@ -32,6 +32,11 @@ struct RestoreTests {
                 try? FileManager.default.removeItem(atPath: "\(folder)/books.db\(end)")
             }
             try FileManager.default.copyItem(atPath: copy, toPath: "\(folder)/books.db")
+            return try await restart()
+        }
+
+        /// Starts a server at the same address.
+        func restart() async throws -> Program {
             let server = try Program(
                 "gotchu-server",
                 [
@@ -44,6 +49,22 @@ struct RestoreTests {
             }
             return server
         }
+    }
+
+    @Test("A server whose secret is gone, beside books in use, warns of what that means")
+    func lostSecret() async throws {
+        let shop = try await Shop()
+        _ = try await shop.pair()
+        let books = try await OldBooks(of: shop)
+        try FileManager.default.removeItem(atPath: "\(shop.folder.path)/books.db.dev-secret")
+        let server = try await books.restore()
+        let warning = "the secret that signs their tokens was missing"
+        #expect(server.text.contains(warning) && server.text.contains("devices renew"))
+        // Of new books, or with its secret, a server does not say that.
+        #expect(!shop.server.text.contains(warning))
+        server.signal(SIGTERM)
+        try await server.exitCode()
+        #expect(!(try await books.restart()).text.contains(warning))
     }
 
     /// Makes a payment, kills the payer and removes the payment's end from the payer's journal. The

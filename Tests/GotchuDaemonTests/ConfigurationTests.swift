@@ -144,6 +144,23 @@ struct ConfigurationTests {
     }
 
     @Test(
+        "A setting with an invisible control character is refused with its key",
+        arguments: ["\\u0000", "\\n", "\\u001b", "\\u0085", "\\u202e", "\\u2028", "\\u2066"]
+    )
+    func controlCharacters(character: String) throws {
+        for (key, value) in [("shop", "Corner"), ("logo", "/logo")] {
+            let file = "{\n \"screens\": {\n\"\(key)\": \"\(value)\(character)Cafe\"}}"
+            let error = try #require(throws: ConfigurationError.self) { try resolve(file: file) }
+            #expect(error.problem.hasPrefix("screens.\(key): "), "\(error)")
+            #expect(error.place.hasSuffix(":3"), "\(error)")
+        }
+        let variables = ["GOTCHU_GROUP": "tills\n"]
+        #expect(throws: ConfigurationError.self) { try resolve(environment: variables) }
+        let arabic = try resolve(file: #"{"screens": {"shop": "\u200f\u0645\u0642\u0647\u0649"}}"#)
+        #expect(arabic.screens.appearance.shop?.isEmpty == false)
+    }
+
+    @Test(
         "A bad file is refused with the number of its bad line",
         arguments: [
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting with this name."),
@@ -338,6 +355,11 @@ struct ConfigurationTests {
             ("management:hci2", .bluez(adapter: "hci2", transport: .management)),
             ("management:eth0", nil), ("bluez", .bluez(adapter: nil)),
             ("bluez:hci0", .bluez(adapter: "hci0")),
+            ("auto:02:aa:00:00:00:0f", .bluez(adapter: "02:AA:00:00:00:0F", transport: .best)),
+            ("bluez:02:AA:00:00:00:0F", .bluez(adapter: "02:AA:00:00:00:0F")),
+            ("bluez:02:AA:00:00:00", nil), ("bluez:02:AA:00:00:00:0F:", nil),
+            ("bluez:02AA0000000F", nil), ("bluez:02:AA:00:00:00:+F", nil),
+            ("bluez:02:AA:00:00:00:0G", nil), ("simulated:02:AA:00:00:00:0F", nil),
             (
                 "simulated:/tmp/air@1.5,-2",
                 .simulated(folder: "/tmp/air", position: .init(x: 1.5, y: -2))

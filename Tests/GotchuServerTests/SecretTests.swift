@@ -14,6 +14,7 @@ struct SecretTests {
         let made = try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
         let kept = try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
         #expect(made.bytes == kept.bytes && made.bytes.count == Secret.length)
+        #expect(made.isNew && !kept.isNew)
     }
 
     @Test(

@@ -19,8 +19,9 @@ struct AdapterLink: Sendable {
     private var isNotAnswering = false
     private let adapterName: String?
 
-    /// - Parameter adapterName: The name, such as `hci0`; `nil` for the first adapter that is
-    ///   powered.
+    /// - Parameter adapterName: The name, such as `hci0`, or the address, such as
+    ///   `02:AA:00:00:00:01`. An adapter that is plugged in again may get another name, but keeps
+    ///   its address. `nil` for the first adapter that is powered.
     init(adapterName: String?) {
         self.adapterName = adapterName
     }
@@ -52,7 +53,9 @@ struct AdapterLink: Sendable {
     }
 
     private func choose(from adapters: [AdapterState], isKept: Bool) -> AdapterState? {
-        if let adapterName { return adapters.first { $0.name == adapterName } }
+        if let adapterName {
+            return adapters.first { $0.name == adapterName || $0.address == adapterName }
+        }
         let current = adapters.first { $0.path == adapter?.path }
         if let current, isKept || current.isPowered { return current }
         return adapters.first(where: \.isPowered) ?? adapters.first
@@ -69,7 +72,7 @@ struct AdapterLink: Sendable {
             if let adapter {
                 adapter.isPowered ? nil : RadioFailure(.adapterOff)
             } else {
-                RadioFailure(.noAdapter)
+                RadioFailure(.noAdapter, underlying: adapterName)
             }
         }
     }

@@ -35,7 +35,7 @@ struct BlueZPlanner: Sendable {
     private(set) var isReconnecting = false
 
     /// - Parameters:
-    ///   - adapterName: The name, such as `hci0`; `nil` for the first adapter that is powered.
+    ///   - adapterName: The name or the address; `nil` for the first adapter that is powered.
     ///   - canPowerCycle: True if the adapter may be switched off and on, for all programs.
     init(
         adapterName: String?,

@@ -92,20 +92,10 @@ package struct JSONFields {
         guard let text = try string(name) else { return nil }
         // Scalars are counted, because one `Character` may have any number of combining marks.
         let scalars = text.unicodeScalars
-        guard scalars.count <= limit,
-            !scalars.contains(where: {
-                $0.properties.generalCategory == .control || Self.isTurning($0)
-            })
-        else {
+        guard scalars.count <= limit, !scalars.contains(where: \.controlsText) else {
             throw .invalid("\(name) may have at most \(limit) characters, none of them control.")
         }
         return text
-    }
-
-    /// Returns true for embeddings, overrides and isolates (UAX #9, 2). Directional marks are
-    /// allowed: they affect a single position.
-    private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
-        (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
     package mutating func sessionID(_ name: String) throws(Problem) -> SessionID {

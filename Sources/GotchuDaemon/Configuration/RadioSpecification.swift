@@ -4,7 +4,8 @@ import ServiceProcess
 
 /// The radio to use, as `--radio` names it.
 enum RadioSpecification: Equatable, Sendable {
-    /// BlueZ with this adapter (`hci0`). If no adapter is given, the first powered adapter is used.
+    /// BlueZ with this adapter: its name (`hci0`) or its address in capitals. If no adapter is
+    /// given, the first powered adapter is used.
     case bluez(adapter: String?, transport: TransportPolicy = .dbus)
     case simulated(folder: String, position: AirPosition)
     case replay(file: String)
@@ -22,14 +23,25 @@ enum RadioSpecification: Equatable, Sendable {
         default:
             guard let transport = Self.transports.first(where: { $0.name == parts[0] })?.policy
             else { return nil }
-            // Only the kernel's spelling is accepted: `hci01` is not an adapter.
-            if let argument {
-                guard argument.hasPrefix("hci"), let index = UInt16(digits: argument.dropFirst(3)),
-                    argument == "hci\(index)"
-                else { return nil }
-            }
-            self = .bluez(adapter: argument.map(String.init), transport: transport)
+            let adapter = argument.map(Self.adapter)
+            if case .some(nil) = adapter { return nil }
+            self = .bluez(adapter: adapter ?? nil, transport: transport)
         }
+    }
+
+    /// Returns the adapter as the kernel and bluetoothd write it; `nil` if the text is neither a
+    /// name nor an address. `hci01` is not an adapter.
+    private static func adapter(_ text: Substring) -> String? {
+        if text.hasPrefix("hci"), let index = UInt16(digits: text.dropFirst(3)),
+            text == "hci\(index)"
+        {
+            return String(text)
+        }
+        let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isAddress =
+            bytes.count == 6
+            && bytes.allSatisfy { $0.utf8.count == 2 && UInt8(digits: $0, radix: 16) != nil }
+        return isAddress ? text.uppercased() : nil
     }
 
     private static let transports: [(name: String, policy: TransportPolicy)] = [

@@ -22,7 +22,7 @@ extension LoopbackAddress: SettingValue {
 
 extension RadioSpecification: SettingValue {
     static let rule =
-        "A radio is auto, bluez or management, with or without :hciN, "
+        "A radio is auto, bluez or management, with or without :hciN or :ADDRESS of the adapter, "
         + "simulated:FOLDER with @X,Y in metres, or replay:FILE."
 }
 

@@ -8,6 +8,8 @@ struct Secret: Sendable {
     static let length = 32
 
     let bytes: [UInt8]
+    /// A Boolean that is true if this process has just made the secret.
+    var isNew = false
 
     static func random() -> Secret {
         Secret(bytes: .random(length))
@@ -64,7 +66,7 @@ struct Secret: Sendable {
         unlink(draft)
         if isTaken, let other = try read(file) { return other }
         guard isInPlace else { throw .secret(file, "It cannot be written.", fix: folderFix) }
-        return Secret(bytes: bytes)
+        return Secret(bytes: bytes, isNew: true)
     }
 
     private static let folderFix =

@@ -23,16 +23,31 @@ struct OpenedDatabase: Sendable {
             warnOfReaders(of: path, logger)
             try SQLiteStore.claim(path: path)
             let store = try SQLiteStore(path: path)
-            try await requireUse(of: store, isDevelopment: isDevelopment)
+            let use = try await requireUse(of: store, isDevelopment: isDevelopment)
             try await store.resyncLog()
             let secret = try Secret.loadOrCreate(forDatabase: path, isDevelopment: isDevelopment)
-            return OpenedDatabase(store: store, secret: secret)
+            return OpenedDatabase(store, secret, of: use, logger)
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, logger: logger)
-            try await requireUse(of: store, isDevelopment: isDevelopment)
+            let use = try await requireUse(of: store, isDevelopment: isDevelopment)
             let secret = try await store.secret(isDevelopment: isDevelopment)
-            return OpenedDatabase(store: store, secret: secret)
+            return OpenedDatabase(store, secret, of: use, logger)
         }
+    }
+
+    /// Logs a warning if the secret was made anew although these books have users: the one before is
+    /// lost.
+    private init(_ store: any Store, _ secret: Secret, of use: LedgerUse, _ logger: Logger) {
+        (self.store, self.secret) = (store, secret)
+        guard secret.isNew, use != .neither else { return }
+        logger.warning(
+            """
+            These books are in use, and the secret that signs their tokens was missing: a new one was \
+            made. All have to log in again, and devices whose credential is newer than these books \
+            look like stolen copies. Put the secret back from where it is kept and restart; if it is \
+            lost: gotchu-server devices renew.
+            """
+        )
     }
 
     /// Logs a warning if users other than the owner and the group may read the database.
@@ -53,21 +68,26 @@ struct OpenedDatabase: Sendable {
         switch location {
         case .sqlite(let path):
             let store = try SQLiteStore(path: path, .existingSchema)
-            let isDevelopment = try await store.use() == .development
+            let use = try await store.use()
+            let isDevelopment = use == .development
             let secret = try Secret.loadOrCreate(forDatabase: path, isDevelopment: isDevelopment)
-            return OpenedDatabase(store: store, secret: secret)
+            return OpenedDatabase(store, secret, of: use, logger)
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, .existingSchema, logger: logger)
-            let isDevelopment = try await store.use() == .development
-            let secret = try await store.secret(isDevelopment: isDevelopment)
-            return OpenedDatabase(store: store, secret: secret)
+            let use = try await store.use()
+            let secret = try await store.secret(isDevelopment: use == .development)
+            return OpenedDatabase(store, secret, of: use, logger)
         }
     }
 
     /// Throws if a development server opens a production database, or the reverse. On a development
     /// server anyone can log in as anyone, and money is free.
-    private static func requireUse(of store: any Store, isDevelopment: Bool) async throws {
-        switch try await store.use() {
+    private static func requireUse(
+        of store: any Store,
+        isDevelopment: Bool
+    ) async throws -> LedgerUse {
+        let use = try await store.use()
+        switch use {
         case .production where isDevelopment:
             throw ServerFailure(
                 .configuration,
@@ -80,7 +100,7 @@ struct OpenedDatabase: Sendable {
                 "These are the books of a development server: nobody has paid in their money.",
                 fix: "Name other books with --database, or serve these with --dev."
             )
-        case .development, .production, .neither: break
+        case .development, .production, .neither: return use
         }
     }
 
@@ -96,6 +116,8 @@ struct OpenedDatabase: Sendable {
 extension PostgreSQLStore {
     fileprivate func secret(isDevelopment: Bool) async throws -> Secret {
         let name = isDevelopment ? "development" : "tokens"
-        return Secret(bytes: try await secret(name, proposal: Secret.random().bytes))
+        let proposal = Secret.random().bytes
+        let bytes = try await secret(name, proposal: proposal)
+        return Secret(bytes: bytes, isNew: bytes == proposal)
     }
 }

@@ -1,3 +1,5 @@
+import GotchuCore
+
 /// One setting of a program, as a row of the program's table.
 package struct Setting<Root: Settings>: Sendable {
     /// The name in the configuration file, such as `ca_file`. For a setting within an object, the
@@ -39,6 +41,10 @@ package struct Setting<Root: Settings>: Sendable {
         form = syntax.form
         self.isReloaded = isReloaded
         read = { found, root throws(ConfigurationError) in
+            // Such characters come from a mistake, and a path would end at a NUL.
+            guard !found.text.unicodeScalars.contains(where: \.controlsText) else {
+                throw found.error("\(key): This has a line end or another invisible character.")
+            }
             root[keyPath: path] = try syntax.value(found)
         }
         copy = { $1[keyPath: path] = $0[keyPath: path] }
