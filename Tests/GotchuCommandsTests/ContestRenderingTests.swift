@@ -118,16 +118,17 @@ struct ContestRenderingTests {
     func board() throws {
         let json = #"""
             {"contract":1,"contest_id":"\#(Self.id)","state":"PAID","leaderboard_state":"settled",
-            "columns":[{"key":"rank","label":"#","type":"number"},{"key":"who","label":"Runner"},
-            {"key":"time","label":"Time","type":"duration_ms","align":"right"},
-            {"key":"mood","label":"Mood","type":"emoji"},
-            {"key":"prize","label":"Prize","type":"currency","align":"right"}],
+            "columns":[{"key":"rank","label":"#","name":"#","type":"number"},
+            {"key":"who","label":"Runner","name":"Runner"},
+            {"key":"time","label":"Time","name":"Time","type":"duration_ms","align":"right"},
+            {"key":"mood","label":"Mood","name":"Mood","type":"emoji"},
+            {"key":"prize","label":"Prize","name":"Prize","type":"currency","align":"right"}],
             "rows":[{"rank":1,"who":"alice","time":1181200,"mood":":)","prize":2917},
             {"rank":null,"who":"bob","time":3723004,"mood":[1],"prize":null}],
-            "standings":[{"entry_id":"\#(Self.id)","username":"alice","rank":1,"values":[],"tier":1,
-            "payout_cents":2917,"is_you":true,"entry_number":7},{"entry_id":"\#(Self.id)",
-            "username":"bob","rank":null,"values":[],"tier":null,"payout_cents":null,
-            "entry_number":9}],
+            "standings":[{"entry_id":"\#(Self.id)","user_id":"\#(Self.id)","username":"alice",
+            "rank":1,"values":[],"tier":1,"payout_cents":2917,"is_you":true,"entry_number":7},
+            {"entry_id":"\#(Self.id)","user_id":"\#(Self.id)","username":"bob","rank":null,
+            "values":[],"tier":null,"payout_cents":null,"entry_number":9}],
             "meta":{"generated_at":"2026-12-04T20:00:00Z","total_participants":2,"revision":4}}
             """#
         let board = try JSONDecoder().decode(Leaderboard.self, from: Data(json.utf8))

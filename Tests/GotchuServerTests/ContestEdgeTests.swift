@@ -371,7 +371,7 @@ extension JSONValue {
     fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
 
     /// Returns true if each member, element and scalar is also in another value. A `null` member
-    /// may be missing there, and a time may be written in another form.
+    /// may be missing there, and a time may be written in another form or with a fraction.
     fileprivate func isContained(in other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, nil): true
@@ -381,8 +381,7 @@ extension JSONValue {
             own.count == others.count && zip(own, others).allSatisfy { $0.isContained(in: $1) }
         case (.string(let own), .string(let text)?):
             own == text
-                || Timestamp(iso8601: own) == Timestamp(iso8601: text)
-                    && Timestamp(iso8601: own) != nil
+                || WireTime(own) == WireTime(text) && WireTime(own) != nil
         default: self == other
         }
     }

@@ -93,7 +93,7 @@ struct EarningsTests {
         #expect(parts.count == (text.hasSuffix("29") ? 23 : 25))
         #expect(parts.first?.localTime.hasPrefix("\(text)T00:00:00+0") == true)
         for part in parts {
-            let span = part.startsAt.milliseconds..<part.endsAt.milliseconds
+            let span = part.startsAt.value.milliseconds..<part.endsAt.value.milliseconds
             let own = entries.filter { span.contains($0.at) }
             let (payments, refunds) = (own.filter { !$0.isRefund }, own.filter(\.isRefund))
             #expect(part.counts.paymentCount == Int64(payments.count))

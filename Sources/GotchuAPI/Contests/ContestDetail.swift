@@ -4,30 +4,32 @@ package import GotchuCore
 package struct ContestDetail: Codable, Hashable, Sendable {
     package var actionList: [ContestAction] = []
     package var actions = ContestActions()
+    /// The same as `id`, by the name that the first clients read.
+    package var contestID: WireUUID
     package var contestName: String
     package var contract: Int = 1
-    package var createdAt: Timestamp
+    package var createdAt: WireTime
     package var display: Display
-    package var endTime: Nullable<Timestamp>
+    package var endTime: Nullable<WireTime>
     package var entryCount: WireCount
     package var entryFeeCents: WireCount
     package var id: WireUUID
     package var isLocked = false
     package var joinToken = Nullable<String>(nil)
     package var leaderboardState: LeaderboardState
-    package var lockTime: Timestamp
+    package var lockTime: WireTime
     package var maxEntries: WireCount
     package var organizerID: WireUUID
     package var organizerName: String
     package var payoutTable: [PayoutTier] = []
     package var rosterConfig = RosterConfig(entryFields: [:], validationRules: [:])
     package var sections: [ContestSection] = []
-    package var startTime: Timestamp
+    package var startTime: WireTime
     package var state: ContestState
     package var status: ContestStatus
     package var templateID: WireUUID
     package var type: String
-    package var updatedAt: Timestamp
+    package var updatedAt: WireTime
     package var userHasEntered = false
     package var version: WireCount
     /// The caller's own entry; absent if the caller has none.
@@ -62,13 +64,13 @@ package struct ContestDetail: Codable, Hashable, Sendable {
         package var entryNumber: WireCount
         package var username: String
         package var text: String
-        package var madeAt: Timestamp
+        package var madeAt: WireTime
 
         package init(entryNumber: WireCount, username: String, text: String, madeAt: Timestamp) {
             self.entryNumber = entryNumber
             self.username = username
             self.text = text
-            self.madeAt = madeAt
+            self.madeAt = WireTime(madeAt)
         }
 
         enum CodingKeys: String, CodingKey {
@@ -95,6 +97,7 @@ package struct ContestDetail: Codable, Hashable, Sendable {
         version: WireCount
     ) {
         self.id = id
+        contestID = id
         self.type = type
         self.state = state
         self.status = status
@@ -106,11 +109,11 @@ package struct ContestDetail: Codable, Hashable, Sendable {
         self.entryFeeCents = entryFeeCents
         self.version = version
         contestName = display.title
-        createdAt = times.created
-        updatedAt = times.updated
-        lockTime = times.lock
-        startTime = times.start
-        self.endTime = Nullable(endTime)
+        createdAt = WireTime(times.created)
+        updatedAt = WireTime(times.updated)
+        lockTime = WireTime(times.lock)
+        startTime = WireTime(times.start)
+        self.endTime = Nullable(endTime.map(WireTime.init))
         entryCount = counts.entries
         maxEntries = counts.most
     }
@@ -118,6 +121,7 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     enum CodingKeys: String, CodingKey {
         case actionList = "action_list"
         case actions
+        case contestID = "contest_id"
         case contestName = "contest_name"
         case contract
         case createdAt = "created_at"

@@ -28,8 +28,8 @@ extension Leaderboard: ContestDocument {
 }
 
 extension SettlementReply: ContestDocument {
-    /// A settlement lists up to 10,000 payouts of at most 100 bytes each.
-    package static var limit: Int { 1 << 20 }
+    /// A settlement lists up to 10,000 payouts of at most 500 bytes each.
+    package static var limit: Int { 5 << 20 }
 }
 
 extension EnteredRoster: ContestDocument {}

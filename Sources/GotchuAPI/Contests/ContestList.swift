@@ -107,14 +107,14 @@ package struct ContestCard: Codable, Hashable, Sendable {
     }
 
     package struct Timing: Codable, Hashable, Sendable {
-        package var completesAt: Nullable<Timestamp>
-        package var locksAt: Timestamp
-        package var startsAt: Timestamp
+        package var completesAt: Nullable<WireTime>
+        package var locksAt: WireTime
+        package var startsAt: WireTime
 
         package init(completesAt: Timestamp?, locksAt: Timestamp, startsAt: Timestamp) {
-            self.completesAt = Nullable(completesAt)
-            self.locksAt = locksAt
-            self.startsAt = startsAt
+            self.completesAt = Nullable(completesAt.map(WireTime.init))
+            self.locksAt = WireTime(locksAt)
+            self.startsAt = WireTime(startsAt)
         }
 
         enum CodingKeys: String, CodingKey {

@@ -16,6 +16,8 @@ package struct Leaderboard: Codable, Hashable, Sendable {
     package struct Column: Codable, Hashable, Sendable {
         package var key: String
         package var label: String
+        /// The same as `label`, by the name that the first clients read.
+        package var name: String
         /// The type: `number`, `string`, `currency` or `duration_ms`. A client shows any other as
         /// text.
         package var type: String?
@@ -24,6 +26,7 @@ package struct Leaderboard: Codable, Hashable, Sendable {
         package init(key: String, label: String, type: String?, align: String?) {
             self.key = key
             self.label = label
+            name = label
             self.type = type
             self.align = align
         }
@@ -39,6 +42,8 @@ package struct Leaderboard: Codable, Hashable, Sendable {
         /// The prize in minor units; `null` until settled.
         package var payoutCents: Nullable<WireCount>
         package var isYou: Bool?
+        /// The same as `entryID`: the entrant's id within this contest, never that of the user.
+        package var userID: WireUUID
         /// The number under which the organiser enters its scores.
         package var entryNumber: WireCount?
 
@@ -53,6 +58,7 @@ package struct Leaderboard: Codable, Hashable, Sendable {
             entryNumber: WireCount?
         ) {
             self.entryID = entryID
+            userID = entryID
             self.username = username
             self.rank = Nullable(rank)
             self.values = values
@@ -67,17 +73,19 @@ package struct Leaderboard: Codable, Hashable, Sendable {
             case entryNumber = "entry_number"
             case isYou = "is_you"
             case payoutCents = "payout_cents"
-            case rank, tier, username, values
+            case rank, tier
+            case userID = "user_id"
+            case username, values
         }
     }
 
     package struct Meta: Codable, Hashable, Sendable {
-        package var generatedAt: Timestamp
+        package var generatedAt: WireTime
         package var revision: WireCount
         package var totalParticipants: WireCount
 
         package init(generatedAt: Timestamp, revision: WireCount, totalParticipants: WireCount) {
-            self.generatedAt = generatedAt
+            self.generatedAt = WireTime(generatedAt)
             self.revision = revision
             self.totalParticipants = totalParticipants
         }
@@ -136,20 +144,29 @@ package struct SettlementReply: Codable, Hashable, Sendable {
     /// The id of the transfer; absent if there was no money to move.
     package var transferID: String?
     /// The time of the settlement; `null` in a preview.
-    package var settledAt: Nullable<Timestamp>
+    package var settledAt: Nullable<WireTime>
 
     package struct Payout: Codable, Hashable, Sendable {
+        package var entryID: WireUUID
         package var entryNumber: WireCount
         package var rank: WireCount
         package var tier: Nullable<WireCount>
         package var payoutCents: WireCount
+        /// The same as `entryID`.
+        package var userID: WireUUID
+        package var username: String
 
         package init(
+            entryID: WireUUID,
             entryNumber: WireCount,
+            username: String,
             rank: WireCount,
             tier: WireCount?,
             payoutCents: WireCount
         ) {
+            self.entryID = entryID
+            userID = entryID
+            self.username = username
             self.entryNumber = entryNumber
             self.rank = rank
             self.tier = Nullable(tier)
@@ -157,9 +174,12 @@ package struct SettlementReply: Codable, Hashable, Sendable {
         }
 
         enum CodingKeys: String, CodingKey {
+            case entryID = "entry_id"
             case entryNumber = "entry_number"
             case payoutCents = "payout_cents"
             case rank, tier
+            case userID = "user_id"
+            case username
         }
     }
 
@@ -186,7 +206,7 @@ package struct SettlementReply: Codable, Hashable, Sendable {
         self.inputsSHA256 = inputsSHA256
         self.resultSHA256 = resultSHA256
         self.transferID = transferID
-        self.settledAt = Nullable(settledAt)
+        self.settledAt = Nullable(settledAt.map(WireTime.init))
     }
 
     enum CodingKeys: String, CodingKey {

@@ -12,10 +12,10 @@ extension ReportReply {
     package var csv: String {
         let rows =
             hours.map { hour in
-                ["hour", hour.startsAt.iso8601, hour.localTime] + fields(hour.counts)
+                ["hour", hour.startsAt.value.iso8601, hour.localTime] + fields(hour.counts)
                     + ["", "", ""]
             } + [
-                ["day", hours.first?.startsAt.iso8601 ?? "", hours.first?.localTime ?? ""]
+                ["day", hours.first?.startsAt.value.iso8601 ?? "", hours.first?.localTime ?? ""]
                     + fields(counts) + ["", "", ""]
             ]
             + unknown.map { item in

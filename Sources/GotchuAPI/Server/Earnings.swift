@@ -11,7 +11,7 @@ package struct EarningsReply: Codable, Equatable, Sendable {
     package var from: String?
     package var to: String?
     /// The time at which the ledger was read.
-    package var asOf: Timestamp
+    package var asOf: WireTime
     /// The total of the period; `counts` is absent for all time.
     package var totalCents: WireInteger
     package var counts: EarningsCounts?
@@ -47,7 +47,7 @@ package struct EarningsReply: Codable, Equatable, Sendable {
         self.zone = zone
         self.from = from
         self.to = to
-        self.asOf = asOf
+        self.asOf = WireTime(asOf)
         self.totalCents = totalCents
         self.counts = counts
         self.todayCents = todayCents
@@ -112,8 +112,8 @@ package struct EarningsCounts: Codable, Equatable, Sendable {
 
 /// An hour or a day of a report.
 package struct EarningsPart: Codable, Equatable, Sendable {
-    package var startsAt: Timestamp
-    package var endsAt: Timestamp
+    package var startsAt: WireTime
+    package var endsAt: WireTime
     /// The start as local time in the zone: `2026-11-21T08:00:00+01:00`.
     package var localTime: String
     package var counts: EarningsCounts
@@ -124,8 +124,8 @@ package struct EarningsPart: Codable, Equatable, Sendable {
         localTime: String,
         counts: EarningsCounts
     ) {
-        self.startsAt = startsAt
-        self.endsAt = endsAt
+        self.startsAt = WireTime(startsAt)
+        self.endsAt = WireTime(endsAt)
         self.localTime = localTime
         self.counts = counts
     }
@@ -170,7 +170,7 @@ package struct EarningsEntry: Codable, Equatable, Sendable {
     /// The amount without the house's share; positive.
     package var amountCents: WireInteger
     package var currency: Currency
-    package var earnedAt: Timestamp
+    package var earnedAt: WireTime
     package var payoutStatus: PayoutStatus
     package var memo: String?
     package var payeeReference: String?
@@ -191,7 +191,7 @@ package struct EarningsEntry: Codable, Equatable, Sendable {
         self.type = type
         self.amountCents = amountCents
         self.currency = currency
-        self.earnedAt = earnedAt
+        self.earnedAt = WireTime(earnedAt)
         self.payoutStatus = payoutStatus
         self.memo = memo
         self.payeeReference = payeeReference

@@ -7,11 +7,11 @@ package struct IntentReply: Codable, Equatable, Sendable {
     package var amountCents: WireInteger
     package var currency: Currency
     package var reference: String?
-    package var createdAt: Timestamp
+    package var createdAt: WireTime
     /// The time until which it can be paid.
-    package var expiresAt: Timestamp
+    package var expiresAt: WireTime
     /// The time at which the wallet was credited.
-    package var creditedAt: Timestamp?
+    package var creditedAt: WireTime?
     package var lastError: IntentError?
     /// The secret with which an app shows the provider's form; only in the reply that creates the
     /// intent.
@@ -36,9 +36,9 @@ package struct IntentReply: Codable, Equatable, Sendable {
         self.amountCents = amountCents
         self.currency = currency
         self.reference = reference
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.creditedAt = creditedAt
+        self.createdAt = WireTime(createdAt)
+        self.expiresAt = WireTime(expiresAt)
+        self.creditedAt = creditedAt.map(WireTime.init)
         self.lastError = lastError
     }
 

@@ -7,7 +7,7 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     package var balanceCents: WireInteger
     package var currency: Currency
     /// The time of the newest entry.
-    package var lastUpdated: Timestamp
+    package var lastUpdated: WireTime
     /// The newest entry, if any; only in events.
     package var newest: WalletTransaction?
     /// The time at which gotchud received the event; only in gotchud's own events.
@@ -24,7 +24,7 @@ package struct BalanceReply: Codable, Equatable, Sendable {
         self.userID = userID
         self.balanceCents = balanceCents
         self.currency = currency
-        self.lastUpdated = lastUpdated
+        self.lastUpdated = WireTime(lastUpdated)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -91,7 +91,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
     package var sessionID: SessionID?
     /// The contest that it belongs to, if any.
     package var contestID: String?
-    package var createdAt: Timestamp
+    package var createdAt: WireTime
     package var status = "confirmed"
 
     package init(
@@ -119,7 +119,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
         self.currency = currency
         self.memo = memo
         self.sessionID = sessionID
-        self.createdAt = createdAt
+        self.createdAt = WireTime(createdAt)
     }
 
     package enum Kind: String, Codable, Sendable {

@@ -6,11 +6,11 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
     package var amountCents: WireInteger
     package var currency: Currency
     package var status: WithdrawalStatus
-    package var createdAt: Timestamp
+    package var createdAt: WireTime
     /// The code of the reason why it waits or has failed.
     package var reason: String?
     /// The time at which the money is expected at the bank.
-    package var arrivalDate: Timestamp?
+    package var arrivalDate: WireTime?
 
     package init(
         withdrawalID: String,
@@ -25,9 +25,9 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
         self.amountCents = amountCents
         self.currency = currency
         self.status = status
-        self.createdAt = createdAt
+        self.createdAt = WireTime(createdAt)
         self.reason = reason
-        self.arrivalDate = arrivalDate
+        self.arrivalDate = arrivalDate.map(WireTime.init)
     }
 
     package var amount: Money { Money(minorUnits: amountCents.value, currency: currency) }
@@ -106,11 +106,11 @@ package struct WithdrawalsReply: Codable, Equatable, Sendable {
 /// The answer to `POST /api/connect/links`: a link that works once.
 package struct ConnectLinkReply: Codable, Equatable, Sendable {
     package var url: String
-    package var expiresAt: Timestamp
+    package var expiresAt: WireTime
 
     package init(url: String, expiresAt: Timestamp) {
         self.url = url
-        self.expiresAt = expiresAt
+        self.expiresAt = WireTime(expiresAt)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -128,7 +128,7 @@ package struct ConnectStatusReply: Codable, Equatable, Sendable {
     /// The details that the provider still requires, by the provider's names.
     package var currentlyDue: [String]
     package var disabledReason: String?
-    package var currentDeadline: Timestamp?
+    package var currentDeadline: WireTime?
 
     package init(
         status: ConnectStatus,
@@ -145,7 +145,7 @@ package struct ConnectStatusReply: Codable, Equatable, Sendable {
         self.detailsSubmitted = detailsSubmitted
         self.currentlyDue = currentlyDue
         self.disabledReason = disabledReason
-        self.currentDeadline = currentDeadline
+        self.currentDeadline = currentDeadline.map(WireTime.init)
     }
 
     enum CodingKeys: String, CodingKey {

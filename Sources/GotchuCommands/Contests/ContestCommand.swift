@@ -137,7 +137,7 @@ extension ContestList {
                 Table.Cell(card.stateText.shortened),
                 Table.Cell("\(card.entry.currentEntries.value) of \(card.entry.maxEntries.value)"),
                 Table.Cell(fee == 0 ? "free" : "\(money)"),
-                Table.Cell(card.timing.locksAt.dateText, .dim),
+                Table.Cell(card.timing.locksAt.value.dateText, .dim),
                 Table.Cell(card.display.subtitle.shortened, .dim),
                 Table.Cell(card.display.badge.shortened),
                 Table.Cell(card.id.description),
@@ -284,7 +284,10 @@ extension SettlementReply {
         }
         let paid = payouts.filter { $0.payoutCents.value > 0 }
         var lines = [
-            terminal.paint(settledAt.value.map { "Settled \($0.dateText)" } ?? "To be paid", .bold)
+            terminal.paint(
+                settledAt.value.map { "Settled \($0.value.dateText)" } ?? "To be paid",
+                .bold
+            )
                 + " · pool \(money(poolCents)) · organiser \(money(rakeCents))"
                 + " · revision \(revision.value)"
         ]

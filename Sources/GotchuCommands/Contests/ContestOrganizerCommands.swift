@@ -36,7 +36,7 @@ struct ContestPublishCommand: ContestVerb {
             )
         }
         guard try await access.act("publish", output, isKeyed: true) != nil else { return }
-        output.line("\(detail.title) is open until \(detail.lockTime.dateText).")
+        output.line("\(detail.title) is open until \(detail.lockTime.value.dateText).")
         output.message("Invite people: \(access.command("invite"))")
     }
 }

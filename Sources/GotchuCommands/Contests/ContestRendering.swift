@@ -26,7 +26,9 @@ extension ContestDetail {
         ]
         if !display.description.isEmpty { lines.append(display.description.printable) }
         if let rules = display.rulesURL.value { lines.append("Rules: \(rules.printable)") }
-        lines += ["", "Locks \(lockTime.dateText) · starts \(startTime.dateText)" + endText]
+        lines += [
+            "", "Locks \(lockTime.value.dateText) · starts \(startTime.value.dateText)" + endText,
+        ]
         if let entry { lines.append("You are in: entry \(entry.entryNumber.value).") }
         for section in sections { lines += [""] + section.lines(on: terminal) }
         if let objections {
@@ -61,7 +63,7 @@ extension ContestDetail {
         }
     }
 
-    private var endText: String { endTime.value.map { " · ends \($0.dateText)" } ?? "" }
+    private var endText: String { endTime.value.map { " · ends \($0.value.dateText)" } ?? "" }
 
     /// The possible actions with their commands, then the other actions, grouped by the reason that
     /// prevents them.

@@ -196,7 +196,7 @@ struct EarningsCommand: AsyncParsableCommand {
                 entry.payeeReference?.shortened,
             ].compactMap(\.self)
             return [
-                Table.Cell(entry.earnedAt.dateText, .dim),
+                Table.Cell(entry.earnedAt.value.dateText, .dim),
                 entry.type == .refund ? Table.Cell("-\(amount)") : Table.Cell("+\(amount)", .green),
                 Table.Cell(entry.payoutStatus.rawValue), Table.Cell(what.joined(separator: " · ")),
                 Table.Cell(entry.sessionID?.description ?? "", .dim),

@@ -59,7 +59,7 @@ struct PayoutsCommand: AsyncParsableCommand {
             ])
             table.rows = payouts.withdrawals.map { withdrawal in
                 [
-                    Table.Cell(withdrawal.createdAt.dateText, .dim),
+                    Table.Cell(withdrawal.createdAt.value.dateText, .dim),
                     Table.Cell("\(withdrawal.amount)"),
                     Table.Cell(withdrawal.status.rawValue),
                     Table.Cell(withdrawal.reasonText?.printable ?? ""),
@@ -85,7 +85,9 @@ struct PayoutsCommand: AsyncParsableCommand {
         func run(_ client: LocalClient, _ output: Output) async throws {
             let link = try await client.payoutLink()
             guard !output.isJSON else { return try output.json(link) }
-            output.message("Open this address until \(link.expiresAt.clockText); it works once:")
+            output.message(
+                "Open this address until \(link.expiresAt.value.clockText); it works once:"
+            )
             output.line(link.url.printable)
         }
     }

@@ -63,7 +63,7 @@ struct WalletAddCommand: SocketCommand {
         if let code = QRCode(url), let picture = code.drawing(on: output.messages) {
             output.message(picture)
         }
-        output.message("Pay \(deposit.amount) until \(deposit.expiresAt.clockText) at")
+        output.message("Pay \(deposit.amount) until \(deposit.expiresAt.value.clockText) at")
         output.message(output.messages.paint(url.printable, .bold))
     }
 

@@ -25,7 +25,7 @@ struct WalletDepositsCommand: SocketCommand {
         ])
         table.rows = list.paymentIntents.map { deposit in
             [
-                Table.Cell(deposit.createdAt.dateText, .dim), Table.Cell("\(deposit.amount)"),
+                Table.Cell(deposit.createdAt.value.dateText, .dim), Table.Cell("\(deposit.amount)"),
                 Table.Cell(deposit.status.word),
                 Table.Cell(deposit.lastError?.message.printable ?? ""),
                 Table.Cell(deposit.paymentIntentID.printable, .dim),

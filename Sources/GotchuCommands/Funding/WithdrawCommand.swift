@@ -97,7 +97,7 @@ extension WithdrawalReply {
     /// The withdrawal in one sentence: `Withdrawal 0199… of $50.00 pending; the bank has it about
     /// 2026-11-25 00:00`.
     var sentence: String {
-        let when = arrivalDate.map { "; the bank has it about \($0.dateText)" } ?? ""
+        let when = arrivalDate.map { "; the bank has it about \($0.value.dateText)" } ?? ""
         let why = reasonText.map { " (\($0.printable))" } ?? ""
         return "Withdrawal \(withdrawalID.printable) of \(amount) \(status.rawValue)\(why)\(when)"
     }

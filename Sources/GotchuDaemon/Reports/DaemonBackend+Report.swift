@@ -22,13 +22,13 @@ extension DaemonBackend {
                 fix: "Update the payment server."
             )
         }
-        let unknown = await unknownItems().filter { start.startsAt <= $0.createdAt }
-            .filter { $0.createdAt < end.endsAt }
+        let unknown = await unknownItems().filter { start.startsAt.value <= $0.createdAt }
+            .filter { $0.createdAt < end.endsAt.value }
         return ReportReply(
             day: day,
             zone: earnings.zone,
             currency: earnings.currency,
-            asOf: earnings.asOf,
+            asOf: earnings.asOf.value,
             counts: counts,
             hours: hours,
             unknown: unknown

@@ -141,6 +141,7 @@ extension ContestRoutes {
             contest: contest,
             template: try await reader.template(of: contest),
             viewer: viewer,
+            origin: options.origin,
             language: language,
             now: ledger.now
         )

@@ -12,6 +12,8 @@ struct ContestOptions: Sendable {
     var commissionBPS: Int64 = 0
     /// The users to whom contests are shown.
     var users = UserAllowlist.everybody
+    /// The server's address for browsers; `nil` without one.
+    var origin: String?
 }
 
 /// The routes of contests. Reading is public; entrants and organisers make changes.
@@ -248,6 +250,7 @@ struct ContestRoutes: Sendable {
             contest: contest,
             template: template,
             viewer: viewer,
+            origin: options.origin,
             entry: entry,
             hasObjected: hasObjected,
             objections: isOrganizer ? try await reader.objections(to: contest) : [],
@@ -319,6 +322,17 @@ extension Request {
 extension SettlementReply {
     init(_ plan: SettlementPlan, of contest: Contest) throws(LedgerError) {
         let settlement = contest.body.settlement
+        let payouts = try plan.payouts.map { payout throws(LedgerError) in
+            let entry = payout.standing.entry
+            return Payout(
+                entryID: try WireUUID(of: entry.id),
+                entryNumber: WireCount(entry.number),
+                username: entry.body.name,
+                rank: WireCount(payout.standing.rank ?? 0),
+                tier: payout.standing.tier.map { WireCount(Int64($0)) },
+                payoutCents: WireCount(payout.amount)
+            )
+        }
         self.init(
             contestID: try WireUUID(of: contest.id),
             revision: WireCount(contest.body.revision),
@@ -326,14 +340,7 @@ extension SettlementReply {
             poolCents: WireCount(plan.division.pool),
             rakeCents: WireCount(plan.division.rake),
             commissionCents: WireCount(plan.division.commission),
-            payouts: plan.payouts.map { payout in
-                Payout(
-                    entryNumber: WireCount(payout.standing.entry.number),
-                    rank: WireCount(payout.standing.rank ?? 0),
-                    tier: payout.standing.tier.map { WireCount(Int64($0)) },
-                    payoutCents: WireCount(payout.amount)
-                )
-            },
+            payouts: payouts,
             inputsSHA256: plan.inputsHash,
             resultSHA256: plan.resultHash,
             transferID: settlement?.transfer,

@@ -62,20 +62,6 @@ extension ContestView {
         )
     }
 
-    private var prizes: ContestSection {
-        let rows = payoutTable.map { tier in
-            let amount = tier.amountCents.value?.value
-            return JSONValue.object([
-                "rank": .integer(tier.rankMin.value),
-                "rank_max": .integer(tier.rankMax.value),
-                "amount": .string(amount.map(text) ?? "\(tier.payoutPercent)%"),
-                "amount_cents": amount.map(JSONValue.integer) ?? .null,
-                "payout_percent": .string(tier.payoutPercent),
-            ])
-        }
-        return ContestSection(type: "payout_table", data: .array(rows))
-    }
-
     private var scoring: ContestSection {
         let scoring = template.scoring
         let tieBreaker = scoring.tieBreaker?.text(in: language)
@@ -96,7 +82,7 @@ extension ContestView {
                 "roster_size": .integer(Int64(rule.size)),
                 "positions": .array(rule.positions.map(JSONValue.string)),
                 "salary_cap": rule.salaryCap.map(JSONValue.integer) ?? .null,
-                "lock_time": .string(terms.lockTime.iso8601),
+                "lock_time": .string(WireTime(terms.lockTime).description),
                 "players": .array(
                     rule.players.map { player in
                         .object([
@@ -129,18 +115,11 @@ extension ContestView {
                 rankMin: WireCount(tier.rankMin),
                 rankMax: WireCount(tier.rankMax),
                 amountCents: result.map { WireCount($0.paid(toTier: index + 1)) },
-                payoutPercent: Self.percent(tier.shareBPS),
+                payoutPercent: Self.percent(tier.shareBPS * 100),
                 currency: terms.currency,
                 place: place ? places[Int(tier.rankMin) - 1] : nil
             )
         }
-    }
-
-    /// Formats basis points as percent in plain digits: `50`, `12.5`, `0.25`.
-    static func percent(_ basisPoints: Int64) -> String {
-        let (whole, rest) = basisPoints.quotientAndRemainder(dividingBy: 100)
-        guard rest > 0 else { return "\(whole)" }
-        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
     }
 
     var rosterConfig: RosterConfig {

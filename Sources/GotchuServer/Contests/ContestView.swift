@@ -9,6 +9,8 @@ struct ContestView: Sendable {
     let contest: Contest
     let template: ContestTemplate
     let viewer: UserID?
+    /// The server's address for browsers; `nil` without one.
+    let origin: String?
     /// The viewer's current entry; `nil` without one, and in lists.
     var entry: ContestEntry?
     var hasObjected = false
@@ -38,6 +40,11 @@ struct ContestView: Sendable {
         )
     }
 
+    /// Returns a template's address with this server's origin, if it is only a path.
+    private func absolute(_ address: String) -> String {
+        address.hasPrefix("/") ? (origin ?? "") + address : address
+    }
+
     var detail: ContestDetail {
         get throws(LedgerError) {
             var detail = ContestDetail(
@@ -49,7 +56,7 @@ struct ContestView: Sendable {
                 display: ContestDetail.Display(
                     title: terms.title,
                     description: terms.description,
-                    rulesURL: template.rulesURL
+                    rulesURL: template.rulesURL.map(absolute)
                 ),
                 templateID: try WireUUID(checked: terms.template),
                 organizerID: try WireUUID(checked: contest.organizer.contestID),
@@ -121,7 +128,7 @@ struct ContestView: Sendable {
                     maxEntries: WireCount(terms.maxEntries)
                 ),
                 presentation: ContestCard.Presentation(
-                    heroImageURL: template.imagePath,
+                    heroImageURL: absolute(template.imagePath),
                     icon: template.icon,
                     primaryColor: template.color
                 ),

@@ -1,6 +1,7 @@
 internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
+internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
 
@@ -13,11 +14,12 @@ struct IntentRoutes: Sendable {
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
+        try Self.checkNamedUser(request, is: user)
         _ = try funding.source(for: user)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let amount = try amount(&fields)
-        let reference = try fields.shortText("reference", limit: SessionRoutes.maximumTextLength)
+        let reference = try reference(&fields)
         let name = try fields.string("presentation") ?? Presentation.clientSecret.rawValue
         try fields.rejectUnreadMembers()
         guard let presentation = Presentation(rawValue: name) else {
@@ -33,6 +35,34 @@ struct IntentRoutes: Sendable {
         return try await Reply.answer(reply) { id in
             try Reply.buffered(try await funding.intentReply(id, of: user, secret))
         }
+    }
+
+    /// Refuses a request whose `X-User-Id` names another user. The token alone says who calls; other
+    /// routes ignore the header, because proxies use its name for their own purposes.
+    private static func checkNamedUser(_ request: Request, is user: UserID) throws(Problem) {
+        let id = user.rawValue
+        // Phones write UUIDs in upper case.
+        let isOther = request.headers[values: .userID].contains { name in
+            name.utf8.count != id.utf8.count || name.lowercased() != id.lowercased()
+        }
+        guard !isOther else {
+            throw Problem(.forbidden, detail: "X-User-Id is not the token's user.")
+        }
+    }
+
+    /// Reads the payer's reference. A contest's id is one, too.
+    private func reference(_ fields: inout JSONFields) throws(Problem) -> String? {
+        let limit = SessionRoutes.maximumTextLength
+        let reference = try fields.shortText("reference", limit: limit)
+        let contest = try fields.parsed("contest_instance_id", "a UUID") { text -> String? in
+            guard text.utf8.count == 36 else { return nil }
+            return WireUUID(text.lowercased())?.description
+        }
+        guard let contest else { return reference }
+        guard reference == nil || reference == contest else {
+            throw .invalid("reference and contest_instance_id are different: send one of them.")
+        }
+        return contest
     }
 
     private func amount(_ fields: inout JSONFields) throws(Problem) -> Money {

@@ -247,6 +247,7 @@ extension HTTPField.Name {
     static let realIP = known("X-Real-IP")
     static let lastEventID = known("Last-Event-ID")
     static let stripeSignature = known("Stripe-Signature")
+    static let userID = known("X-User-Id")
 
     /// Returns a header's name. Callers store the name as a constant, because validation is slow.
     ///

@@ -200,7 +200,7 @@ struct EarningsQuery {
         var index = 0
         for slice in found.slices {
             try counts?.add(slice)
-            while index < parts.count - 1, parts[index].endsAt <= slice.start { index += 1 }
+            while index < parts.count - 1, parts[index].endsAt.value <= slice.start { index += 1 }
             if !parts.isEmpty { try parts[index].counts.add(slice) }
         }
         return EarningsReply(

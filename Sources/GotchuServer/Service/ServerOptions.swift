@@ -52,6 +52,10 @@ struct ServerOptions: Sendable {
         let contestUsers = try UserAllowlist(file: settings.contestUsersFile)
         contests =
             settings.hasContests
-            ? ContestOptions(commissionBPS: settings.contestCommission, users: contestUsers) : nil
+            ? ContestOptions(
+                commissionBPS: settings.contestCommission,
+                users: contestUsers,
+                origin: publicURL?.origin
+            ) : nil
     }
 }

@@ -73,11 +73,11 @@ struct ContestPage: Sendable {
 
     private var summary: HTML {
         var facts: [(String, HTML)] = [
-            (words.closes, zone.time(detail.lockTime, hasFullDate: true)),
-            (words.starts, zone.time(detail.startTime, hasFullDate: true)),
+            (words.closes, zone.time(detail.lockTime.value, hasFullDate: true)),
+            (words.starts, zone.time(detail.startTime.value, hasFullDate: true)),
         ]
         if let end = detail.endTime.value {
-            facts.append((words.ends, zone.time(end, hasFullDate: true)))
+            facts.append((words.ends, zone.time(end.value, hasFullDate: true)))
         }
         let rows = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" as HTML }
         let text: HTML? =

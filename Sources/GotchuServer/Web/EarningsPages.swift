@@ -90,7 +90,8 @@ struct EarningsPages: Sendable {
         return WebPage(
             title: "Earnings",
             section: .earnings,
-            asOf: filter.before == nil ? filter.zone.time(reply.asOf, hasFullDate: true) : nil,
+            asOf: filter.before == nil
+                ? filter.zone.time(reply.asOf.value, hasFullDate: true) : nil,
             controls: controls(reply, filter),
             content: """
                 \(cards(reply, filter.earningsQuery.before(found)))
@@ -242,7 +243,7 @@ struct EarningsPages: Sendable {
             isKeyTick: index % (isByHour ? 6 : count <= 7 ? 2 : 7) == 0,
             name: isByHour ? clock : date,
             amount: part.counts.keptCents,
-            isNow: part.startsAt <= reply.asOf && reply.asOf < part.endsAt
+            isNow: part.startsAt.value <= reply.asOf.value && reply.asOf.value < part.endsAt.value
         )
     }
 

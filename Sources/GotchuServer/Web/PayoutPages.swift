@@ -178,7 +178,7 @@ struct PayoutPages: Sendable {
         let asks: HTML? =
             due.isEmpty ? nil : "<p>The payment provider still asks for:</p><ul>\(due)</ul>"
         let deadline = status.currentDeadline.map { time -> HTML in
-            "<p>It wants it by \(visit.zone.time(time, hasFullDate: true)).</p>"
+            "<p>It wants it by \(visit.zone.time(time.value, hasFullDate: true)).</p>"
         }
         let reason = status.disabledReason.map { reason -> HTML in
             "<p>Payouts are stopped: <code>\(reason)</code></p>"
@@ -255,7 +255,7 @@ struct PayoutPages: Sendable {
             "<br><span class=\"quiet\">\(text)</span>"
         }
         let arrival = withdrawal.arrivalDate.map { time -> HTML in
-            "\(HTML.label("at the bank"))\(visit.zone.time(time, hasFullDate: true))"
+            "\(HTML.label("at the bank"))\(visit.zone.time(time.value, hasFullDate: true))"
         }
         let cancel: HTML? =
             withdrawal.status == .pending
@@ -267,7 +267,7 @@ struct PayoutPages: Sendable {
                 """
             ) : nil
         return """
-            <tr><td>\(visit.zone.time(withdrawal.createdAt))</td><td class="n">\(amount)</td>\
+            <tr><td>\(visit.zone.time(withdrawal.createdAt.value))</td><td class="n">\(amount)</td>\
             <td>\(Self.chip(withdrawal.status))\(reason)</td><td>\(arrival)</td>\
             <td class="do">\(cancel)</td></tr>
 

@@ -7,8 +7,9 @@ import NIOHTTP1
 import NIOPosix
 
 extension LocalClient {
-    /// The maximum size of a reply in bytes. The daemon's own lists are much smaller.
-    private static let replyLimit = 1 << 20
+    /// The maximum size of a reply in bytes: that of the largest document that the daemon passes
+    /// on. Its own lists are much smaller.
+    private static let replyLimit = SettlementReply.limit
 
     typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
     typealias Parts = NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
