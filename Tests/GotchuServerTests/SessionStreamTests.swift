@@ -171,7 +171,7 @@ struct SessionStreamTests {
                 }
                 return Response(status: .ok, body: body)
             },
-            connections: ConnectionCounter(limit: 1, exempt: []),
+            connections: ConnectionCounter(limit: 1, exempt: TrustedProxies()),
             metrics: RequestMetrics(),
             logger: logger,
             writeLimit: writeLimit

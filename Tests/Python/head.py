@@ -13,7 +13,7 @@ PORT = int(sys.argv[1])
 order = json.loads(sys.argv[2])
 FIELDS = "".join(f"{name}: {value}\r\n" for name, value in order["headers"].items())
 # Headers whose values are of a single reply.
-OWN = {"date", "x-request-id", "ratelimit", "ratelimit-policy"}
+OWN = {"date", "ratelimit", "ratelimit-policy"}
 # The lengths of these pages change from one moment to the next.
 CHANGING = {"/metrics"}
 

@@ -103,7 +103,7 @@ struct Problems: RouterMiddleware {
         context.log.log(
             level: Self.unnamedClients.level(.warning),
             "A trusted proxy's X-Forwarded-For does not name the client, so its limit counts.",
-            metadata: ["proxy": "\(client.address)", "value": "\(text.debugDescription)"]
+            metadata: ["proxy": "\(client.address)", "value": "\(text)"]
         )
         return client.address
     }
