@@ -148,7 +148,9 @@ extension ErrorCode {
         case .notLoggedIn: "gotchud is not logged in, or the payment server refuses its login."
         case .payeeChanged: "The payee is not the one that was confirmed. Nothing was paid."
         case .notNear: "The EID is not as near as the call demands. Nothing was paid."
-        case .ambiguous: "Another till is as near. Nothing was paid."
+        case .ambiguous:
+            "Another till is as near, or an EID about which the payment server has not answered. "
+                + "Nothing was paid."
         case .paymentInProgress:
             "A payment of this session is open, too many payments are, or it may have been "
                 + "sent and cannot be cancelled."

@@ -37,7 +37,7 @@ final class PresenceService: Service {
     private let usesServerAnswers: Bool
 
     /// Not copyable: a copy would cost more time than the evaluation of an advertisement.
-    fileprivate struct State: ~Copyable {
+    struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
         /// The EIDs that were heard since they were last published. Their level may have changed.
@@ -363,55 +363,6 @@ final class PresenceService: Service {
                         state.view(of: $0, at: now, session: resolver.cached($0.eid))
                     )
                 }
-        )
-    }
-}
-
-extension PresenceService.State {
-    /// Adds a caller that waits for the radio to begin listening.
-    fileprivate mutating func addListeningWaiter(
-        _ moment: AsyncStream<MonotonicTime>.Continuation
-    ) -> UInt64 {
-        if let scanningSince { moment.yield(scanningSince) }
-        nextWaiterID += 1
-        listeningWaiters[nextWaiterID] = moment
-        return nextWaiterID
-    }
-
-    fileprivate mutating func setScanning(_ isScanning: Bool) {
-        scanningSince = isScanning ? scanningSince ?? .now : nil
-        guard let scanningSince else { return }
-        for start in listeningWaiters.values { start.yield(scanningSince) }
-    }
-
-    fileprivate mutating func recordNearness(of sighting: Sighting) {
-        guard let rssi = sighting.rssi,
-            Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter,
-            nearSince[sighting.eid] == nil, board.contains(sighting.eid)
-        else { return }
-        nearSince[sighting.eid] = sighting.time
-    }
-
-    fileprivate func view(
-        of presence: Presence,
-        at now: MonotonicTime,
-        session: ResolvedSession?
-    ) -> PresenceView {
-        let wall = Timestamp.now
-        let margin = board.margin(of: presence)
-        return PresenceView(
-            eid: presence.eid,
-            verdict: presence.verdict,
-            rssiDBm: presence.lastRSSI?.dBm,
-            smoothedDBm: presence.level.map { ($0 * 10).rounded() / 10 },
-            marginDB: margin.map { ($0 * 10).rounded() / 10 },
-            carrier: presence.carrier,
-            adapter: presence.adapter,
-            firstHeardAt: wall.advanced(by: presence.firstHeard - now),
-            lastHeardAt: wall.advanced(by: presence.lastHeard - now),
-            rateHz: (presence.rate * 10).rounded() / 10,
-            reason: presence.reason(margin: margin),
-            session: session
         )
     }
 }
