@@ -40,7 +40,7 @@ help:
 	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
 	@echo 'make browser   run only the stories in a real browser; STORY=sale for one of them'
 	@echo 'make pictures  draw the pictures that pages are held against, and those of the README'
-	@echo 'make bench     measure all of it; BENCH=server, contests or "daemon --help" for a part'
+	@echo 'make bench     measure all of it; BENCH=server, flood or "daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make install-display  install what shows the display on this machine: its unit, its'
 	@echo '               user, and a policy that lets Chromium open no other page here'

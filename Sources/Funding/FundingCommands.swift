@@ -162,6 +162,8 @@ package struct RequestWithdrawal: RecordCommand {
         record = id
     }
 
+    package var spender: UserID? { user }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(Payee.id(of: user))
         if let rows {

@@ -12,7 +12,7 @@ package struct Ledger: LedgerReads {
     private let sweep: DueSweep
     private let relay: ChangeRelay?
     private let queueLimit: Int
-    private let unknownRecords = UnknownRecordBudget()
+    private let unknownRecords = DailyBudget(limit: DailyBudget.unknownRecords)
 
     /// - Parameters:
     ///   - kinds: The supported kinds of records.
@@ -84,6 +84,13 @@ package struct Ledger: LedgerReads {
             isUsed = !reply.isReplay
         }
         return reply
+    }
+
+    /// Takes a part of a user's daily budget for rows that no command writes.
+    ///
+    /// - Throws: `dailyLimit` if the budget is spent.
+    package func spend(_ bytes: Int, by user: UserID) throws(Refusal) {
+        try writer.spend(bytes, by: user)
     }
 
     /// Returns a record as it is stored.

@@ -55,6 +55,8 @@ package struct CreateSession: LedgerCommand {
 
     private var group: RecordGroup { RecordGroup(owner: payee, kind: Session.kind) }
 
+    package var spender: UserID? { payee }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
         footprint.users.insert(payee)
@@ -266,6 +268,8 @@ package struct RotateEID: LedgerCommand {
         self.replaced = replaced
         self.eids = eids
     }
+
+    package var spender: UserID? { payee }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(RecordID(session))

@@ -185,7 +185,7 @@ struct OrderTests {
             try room.books.submit(lock, at: time)
             let scored = ScoreContest(contest: id, organizer: organizer, base: 0, scores: scores)
             try room.books.submit(scored, at: time)
-            let complete = CompleteContest(contest: id, organizer: organizer, revision: 1)
+            let complete = try room.books.complete(id, by: organizer, revision: 1)
             try room.books.submit(complete, at: time)
         }
         try score(&first)

@@ -156,11 +156,7 @@ struct StateTests {
                 )
                 answer = try books.submit(score, at: time)
             case "complete":
-                let complete = CompleteContest(
-                    contest: id,
-                    organizer: users[0],
-                    revision: revision
-                )
+                let complete = try books.complete(id, by: users[0], revision: revision)
                 answer = try books.submit(complete, at: time)
             case "settle":
                 let settle = SettleContest(contest: id, organizer: users[0])

@@ -145,11 +145,7 @@ struct StoryTests {
             case .score(let user, let base, let scores):
                 answer = try score(scores, base: base, by: users[user])
             case .complete(let user, let revision):
-                let complete = CompleteContest(
-                    contest: id,
-                    organizer: users[user],
-                    revision: revision
-                )
+                let complete = try books.complete(id, by: users[user], revision: revision)
                 answer = try books.submit(complete, at: time)
             case .dispute(let user):
                 let dispute = ChangeContest(

@@ -89,7 +89,7 @@ struct DescribedLimitTests {
         let key = contract.text("components", "parameters", "idempotencyKey")
         let keys = IdempotencyKey.allowedLength
         #expect(key.contains("\(keys.lowerBound) to \(keys.upperBound) visible"))
-        #expect(key.contains("beyond \(UnknownRecordBudget.dailyLimit) a day"))
+        #expect(key.contains("beyond \(DailyBudget.unknownRecords) a day"))
     }
 
     @Test("The currencies, states and id lengths in the description equal those of the server")

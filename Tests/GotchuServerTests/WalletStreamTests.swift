@@ -58,6 +58,7 @@ final class WalletStreamTests: Sendable {
         switch piece {
         case .bytes(let bytes): String(buffer: bytes)
         case .end: "end"
+        case .broken: "broken"
         case nil: nil
         }
     }

@@ -31,6 +31,8 @@ package struct CreateContest: RecordCommand {
     package var record: RecordID { id }
     private var group: RecordGroup { RecordGroup(owner: organizer, kind: Contest.kind) }
 
+    package var spender: UserID? { organizer }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(organizer))
         footprint.users.insert(organizer)
@@ -134,6 +136,8 @@ package struct ChangeContest: LedgerCommand {
         self.organizer = organizer
         self.change = change
     }
+
+    package var spender: UserID? { organizer }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)

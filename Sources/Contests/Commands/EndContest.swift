@@ -96,8 +96,8 @@ package struct SweepContest: LedgerCommand {
                 // One step per sweep: if the end is due too, the next sweep does it.
                 books.put(contest, at: time)
             } else if isRead {
-                if let settlesAt = contest.settlesAt, time >= settlesAt {
-                    return try books.settle(contest, at: time)
+                if let settlesAt = contest.settlesAt {
+                    return time < settlesAt ? contest : try books.settle(contest, at: time)
                 }
                 if time >= contest.abandonedAt, contest.cancelRefusal == nil {
                     return try books.cancel(contest, by: .time, nil, at: time)

@@ -22,6 +22,8 @@ package struct ScoreContest: LedgerCommand {
 
     private var next: RecordID { ContestID.scores(contest, revision: base + 1) }
 
+    package var spender: UserID? { organizer }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.formUnion([contest, next])
     }
@@ -74,32 +76,29 @@ package struct CompleteContest: LedgerCommand {
     package let organizer: UserID
     /// The revision that the organiser saw.
     package let revision: Int64
+    /// A Boolean that is true if an entry has a result at this revision. It is read before: entries
+    /// never change once there are scores, and no revision ever does. The settlement does not rely
+    /// on it.
+    package let hasResult: Bool
 
-    package init(contest: RecordID, organizer: UserID, revision: Int64) {
+    package init(contest: RecordID, organizer: UserID, revision: Int64, hasResult: Bool) {
         self.contest = contest
         self.organizer = organizer
         self.revision = revision
+        self.hasResult = hasResult
     }
+
+    package var spender: UserID? { organizer }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
-        guard let rows else { return footprint.needsAnotherRound = true }
-        // All entries are read only for the organiser, and only for a possible, new declaration.
-        let known = rows.contest(contest, of: organizer)
-        if let known, known.completeRefusal(at: revision) == nil, !known.isDeclared {
-            footprint.children.insert(contest)
-        }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, of: organizer, at: time)
         if let reason = contest.completeRefusal(at: revision) { throw Refusal(reason) }
         guard !contest.isDeclared else { return contest }
-        let (entries, revisions) = try books.children(of: contest)
-        let sheet = ScoreSheet(revisions.map(\.body.scores))
-        guard entries.contains(where: { sheet.result(of: $0, contest.terms) != nil }) else {
-            throw Refusal(.noScores)
-        }
+        guard hasResult else { throw Refusal(.noScores) }
         let complete = contest.changed(at: time) {
             $0.state = .complete
             $0.body.completedAt = time.milliseconds
@@ -136,6 +135,8 @@ package struct ObjectToContest: LedgerCommand {
         self.text = text
         self.objection = objection
     }
+
+    package var spender: UserID? { user }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.names.insert(name)

@@ -139,6 +139,8 @@ package struct OpenDesk: LedgerCommand {
         )
     }
 
+    package var spender: UserID? { group.spender }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
         footprint.touchDesks(of: contest, knowing: rows)

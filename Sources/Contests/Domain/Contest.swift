@@ -8,6 +8,9 @@ package struct Contest: Equatable, Sendable {
     /// The delay before an unsettled contest is refunded. It starts at the latest of its last date,
     /// its newest scores and its declared result.
     static let abandonmentDelay: Duration = .seconds(30 * 86_400)
+    /// The maximum time by which scores and results postpone that refund. Without it, an organiser
+    /// could keep the entrants' fees in the pot for ever.
+    static let postponementLimit: Duration = .seconds(60 * 86_400)
     /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
     /// The maximum number of places held at all of its desks at the same time.
@@ -87,10 +90,12 @@ package struct Contest: Equatable, Sendable {
     package var terms: ContestTerms { body.terms }
 
     /// The time at which its entries are refunded, unless it is settled before. New scores and a
-    /// declared result postpone it.
+    /// declared result postpone it: 90 days after its last date it ends, whatever was scored.
     var abandonedAt: Timestamp {
         let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
-        return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.abandonmentDelay)
+        let latest = terms.lastTime.advanced(by: Self.postponementLimit)
+        return min(max(terms.lastTime, acted ?? terms.lastTime), latest)
+            .advanced(by: Self.abandonmentDelay)
     }
 
     /// The time at which it is settled automatically; `nil` unless it is complete and undisputed.
@@ -123,12 +128,18 @@ package struct Contest: Equatable, Sendable {
         return (time, max(.zero, due.duration(to: time)))
     }
 
-    /// Returns the contest as it is at `time`: locked or live, if that is due. Only these states
-    /// are derived from the time; an end moves money and is a command.
-    package func asOf(_ time: Timestamp) -> Contest {
+    /// Returns the state at `time`: locked or live, if that is due. Only these states are derived
+    /// from the time; an end moves money and is a command.
+    package func state(at time: Timestamp) -> State {
         var now = state
         if now == .open, time >= terms.lockTime { now = .locked }
         if now == .locked, time >= terms.startTime { now = .live }
+        return now
+    }
+
+    /// Returns the contest as it is at `time`.
+    package func asOf(_ time: Timestamp) -> Contest {
+        let now = state(at: time)
         return now == state ? self : changed(to: now, at: time)
     }
 
@@ -250,7 +261,7 @@ extension Contest {
     var isDeclared: Bool { state == .complete && !isDisputed }
 
     /// Returns the reason why a revision cannot be declared as its result; `nil` if it can.
-    func completeRefusal(at revision: Int64) -> Refusal.Reason? {
+    package func completeRefusal(at revision: Int64) -> Refusal.Reason? {
         guard body.revision == revision else { return .scoresChanged }
         return switch state {
         // A locked contest becomes live with its first scores.

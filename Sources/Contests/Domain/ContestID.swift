@@ -62,7 +62,7 @@ package enum ContestID {
 package enum ContestChild {
     /// The numbers of entries, from 1, as people see them.
     package static let entries: Range<Int64> = 1..<scoreBase
-    static let scoreBase: Int64 = 1_000_000_000
+    package static let scoreBase: Int64 = 1_000_000_000
     package static let objectionBase: Int64 = 2_000_000_000
     package static let declarationBase: Int64 = 3_000_000_000
 }

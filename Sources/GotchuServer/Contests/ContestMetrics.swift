@@ -57,7 +57,8 @@ final class ContestMetrics: Sendable {
             state.readAt = now
             return true
         }
-        guard isDue, let reading = try? await self.reading() else { return }
+        guard isDue, let reading = try? await reader.heavyReads.run({ try await self.reading() })
+        else { return }
         state.withLock { $0.reading = reading }
     }
 

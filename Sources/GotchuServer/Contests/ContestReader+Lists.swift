@@ -10,9 +10,9 @@ extension ContestReader {
     private static let scanLimit: Int64 = 2000
     /// The number of contests in a block, which is read and cached at once.
     private static let blockSize: Int64 = 200
-    private static let blockLimit = 16
+    static let blockLimit = 16
     /// The age at which a cached block is read again.
-    private static let blockAge: Duration = .seconds(1)
+    static let blockAge: Duration = .seconds(1)
     private static let ownPage = 100
     /// The maximum number of reads of a user's own contests per call.
     private static let ownPages = 5
@@ -26,12 +26,14 @@ extension ContestReader {
         var next: RecordID?
     }
 
-    /// A block of public contests with consecutive numbers.
-    struct Block: Sendable {
-        let contests: [(number: Int64, contest: Contest)]
-        /// The highest contest number that the block was read for.
-        let end: Int64
-        let readAt: MonotonicTime
+    /// A contest with its number in the index. A reference, so that a scan copies no contests.
+    final class Listed: Sendable {
+        let number: Int64
+        let contest: Contest
+
+        init(number: Int64, contest: Contest) {
+            (self.number, self.contest) = (number, contest)
+        }
     }
 
     /// The number of all public contests, including deleted ones.
@@ -52,7 +54,7 @@ extension ContestReader {
         below end: Int64,
         skipping skipped: Int,
         limit: Int
-    ) async throws(LedgerError) -> Page {
+    ) async throws -> Page {
         let count = try await publicCount
         var page = Page()
         var number = min(end, count + 1)
@@ -61,19 +63,20 @@ extension ContestReader {
         while number > start {
             let index = (number - 2) / Self.blockSize
             let block = try await block(index, of: count)
-            for (place, contest) in block.reversed() where place < number && place >= start {
-                let now = contest.asOf(ledger.now)
-                let isShown = !now.body.isDeleted && state.holds(now)
+            let now = ledger.now
+            for listed in block.reversed()
+            where listed.number < number && listed.number >= start {
+                let isShown = listed.contest.isListed(in: state, at: now)
                 if isShown, page.contests.count == limit {
                     page.next = last
                     return page
                 }
-                last = contest.id
+                last = listed.contest.id
                 guard isShown else { continue }
                 if page.skipped < skipped {
                     page.skipped += 1
                 } else {
-                    page.contests.append(now)
+                    page.contests.append(listed.contest.asOf(now))
                 }
             }
             number = index * Self.blockSize + 1
@@ -82,27 +85,22 @@ extension ContestReader {
         return page
     }
 
-    private func block(
-        _ index: Int64,
-        of count: Int64
-    ) async throws(LedgerError) -> [(number: Int64, contest: Contest)] {
-        let now = MonotonicTime.now
+    private func block(_ index: Int64, of count: Int64) async throws -> [Listed] {
         let end = min(count, (index + 1) * Self.blockSize)
-        let known = blocks.withLock { $0[index] }
-        if let known, known.end >= end, now - known.readAt < Self.blockAge {
-            return known.contests
+        return try await blocks.value(of: index, version: end) { [self] old in
+            let known = Dictionary(uniqueKeysWithValues: (old ?? []).map { ($0.number, $0) })
+            return try await ledger.children(
+                of: ContestIndex.id,
+                after: index * Self.blockSize,
+                limit: Int(Self.blockSize)
+            ).compactMap { child in
+                // Most contests have not changed: they are not decoded again.
+                if let known = known[child.number], known.contest.version == child.record.version {
+                    return known
+                }
+                return stored(child.record).map { Listed(number: child.number, contest: $0) }
+            }
         }
-        let children = try await ledger.children(
-            of: ContestIndex.id,
-            after: index * Self.blockSize,
-            limit: Int(Self.blockSize)
-        )
-        let contests = children.compactMap { child in
-            readable(child.record).map { (number: child.number, contest: $0) }
-        }
-        let block = Block(contests: contests, end: end, readAt: now)
-        blocks.withLock { $0.keep(block, for: index, limit: Self.blockLimit) }
-        return contests
     }
 
     /// Returns a page of the contests that a user organises or has entered. The newest creation or
@@ -130,7 +128,7 @@ extension ContestReader {
                 guard page.contests.count < limit else { return page }
                 page.next = record.id
                 guard let contest = try await contest(behind: record, of: user),
-                    state.holds(contest)
+                    contest.isListed(in: state, at: ledger.now)
                 else { continue }
                 if page.skipped < skipped {
                     page.skipped += 1
@@ -168,6 +166,11 @@ extension ContestReader {
     }
 }
 
-extension ContestState? {
-    fileprivate func holds(_ contest: Contest) -> Bool { self == nil || self == contest.wireState }
+extension Contest {
+    /// Returns true if a list of the contests in a state shows it at `time`.
+    ///
+    /// - Parameter wanted: The state; `nil` for all states.
+    fileprivate func isListed(in wanted: ContestState?, at time: Timestamp) -> Bool {
+        !body.isDeleted && (wanted == nil || wanted == state(at: time).wire)
+    }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Reads contests and the data that their pages need.
 final class ContestReader: Sendable {
-    /// The number of child records per read.
-    private static let childPage = 1000
+    /// The number of child records per read. A score revision may have 60 KB.
+    private static let childPage: Int64 = 200
     /// The maximum number of contests whose result is cached.
     private static let resultLimit = 64
     /// The maximum number of cached images, each up to 256 KiB.
@@ -16,14 +16,19 @@ final class ContestReader: Sendable {
     private static let unreadableLimit = 1000
 
     let ledger: Ledger
-    private let results = Mutex<[RecordID: ContestResult]>([:])
+    let heavyReads: HeavyReads
+    private let results: HeavyCache<RecordID, ContestResult>
     private let templates = Mutex<[String: ContestTemplate]>([:])
     private let images = Mutex<[String: TemplateImage]>([:])
     private let unreadable = Mutex<Set<RecordID>>([])
-    let blocks = Mutex<[Int64: Block]>([:])
+    /// The blocks of the list of public contests, by index.
+    let blocks: HeavyCache<Int64, [Listed]>
 
-    init(ledger: Ledger) {
+    init(ledger: Ledger, _ heavyReads: HeavyReads) {
         self.ledger = ledger
+        self.heavyReads = heavyReads
+        results = HeavyCache(heavyReads, limit: Self.resultLimit)
+        blocks = HeavyCache(heavyReads, limit: Self.blockLimit, age: Self.blockAge)
     }
 
     /// Returns a contest in its current state; `nil` if no contest has the id.
@@ -36,10 +41,12 @@ final class ContestReader: Sendable {
 
     /// Returns a record's contest in its current state. If this server cannot read the record,
     /// counts it and returns `nil`. A newer server may have written the record, or it is damaged.
-    func readable(_ record: Record) -> Contest? {
-        if record.kind == Contest.kind, let contest = try? Contest(record) {
-            return contest.asOf(ledger.now)
-        }
+    func readable(_ record: Record) -> Contest? { stored(record)?.asOf(ledger.now) }
+
+    /// Returns a record's contest in its stored state. Counts an unreadable record as `readable`
+    /// does.
+    func stored(_ record: Record) -> Contest? {
+        if record.kind == Contest.kind, let contest = try? Contest(record) { return contest }
         unreadable.withLock { ids in
             if ids.count < Self.unreadableLimit { ids.insert(record.id) }
         }
@@ -48,17 +55,6 @@ final class ContestReader: Sendable {
 
     /// The number of different unreadable contests seen since the start, at most 1000.
     var unreadableCount: Int { unreadable.withLock { $0.count } }
-
-    /// Returns the current entry of a user; `nil` without one.
-    func entry(
-        of user: UserID,
-        in contest: RecordID
-    ) async throws(LedgerError) -> ContestEntry? {
-        let name = ContestID.entryName(contest, user)
-        guard let named = try await ledger.record(named: name) else { return nil }
-        let entry = try ContestEntry(named.record)
-        return entry.isCurrent ? entry : nil
-    }
 
     /// Returns true if a user has objected to the newest result of a contest.
     func hasObjected(_ user: UserID, to contest: Contest) async throws(LedgerError) -> Bool {
@@ -145,14 +141,14 @@ final class ContestReader: Sendable {
         of contest: Contest,
         from start: Int64,
         limit: Int
-    ) async throws(LedgerError) -> BoardPage {
+    ) async throws -> BoardPage {
         guard contest.body.revision == 0 else {
             let result = try await result(of: contest)
             let shown = Array(result.standings.dropFirst(Int(start)).prefix(limit))
             let end = Int(start) + shown.count
             return BoardPage(
                 standings: shown,
-                prizes: result.prizes,
+                prizes: contest.state == .settled ? result.prizes : [:],
                 next: end < result.standings.count ? end : nil
             )
         }
@@ -171,27 +167,35 @@ final class ContestReader: Sendable {
     }
 
     /// Returns the standings of a contest and its prizes.
-    func result(of contest: Contest) async throws(LedgerError) -> ContestResult {
-        let isKept = ![.draft, .open].contains(contest.state)
-        let known = results.withLock { $0[contest.id] }
-        if isKept, let known, known.version == contest.version { return known }
-        let children = try await children(of: contest.id)
-        let result = ContestResult(contest, try ContestChildren.read(children))
-        if isKept {
-            results.withLock { $0.keep(result, for: contest.id, limit: Self.resultLimit) }
+    func result(of contest: Contest) async throws -> ContestResult {
+        let (entries, revisions) = (contest.body.entryNumber, contest.body.revision)
+        // The entries never change once there are scores, and no revision ever does.
+        let version = revisions > 0 ? revisions : -contest.version
+        return try await results.value(of: contest.id, version: version) { [self] _ in
+            let children =
+                try await children(of: contest, behind: 0, count: entries)
+                + children(of: contest, behind: ContestChild.scoreBase, count: revisions)
+            return ContestResult(contest, try ContestChildren.read(children))
         }
-        return result
     }
 
-    private func children(of contest: RecordID) async throws(LedgerError) -> [Record] {
+    private func children(
+        of contest: Contest,
+        behind base: Int64,
+        count: Int64
+    ) async throws(LedgerError) -> [Record] {
         var records: [Record] = []
-        var last: Int64 = 0
-        while true {
-            let page = try await ledger.children(of: contest, after: last, limit: Self.childPage)
+        while Int64(records.count) < count {
+            let read = Int64(records.count)
+            let page = try await ledger.children(
+                of: contest.id,
+                after: base + read,
+                limit: Int(min(Self.childPage, count - read))
+            )
+            guard !page.isEmpty else { throw .corrupt("a contest's children") }
             records += page.map(\.record)
-            guard page.count == Self.childPage, let end = page.last else { return records }
-            last = end.number
         }
+        return records
     }
 }
 
@@ -204,38 +208,25 @@ struct BoardPage: Sendable {
     let next: Int?
 }
 
-/// The standings of a contest, and the prizes paid.
+/// The standings of a contest, and the prizes that follow from them.
 struct ContestResult: Sendable {
-    let version: Int64
-    /// The paid prizes by entry number; empty until they are paid.
+    /// The prizes by entry number.
     let prizes: [Int64: Int64]
     let plan: SettlementPlan
     var standings: [Standing] { plan.standings }
 
-    init(_ contest: Contest, _ file: (entries: [ContestEntry], revisions: [ScoreRevision])) {
-        version = contest.version
+    fileprivate init(
+        _ contest: Contest,
+        _ file: (entries: [ContestEntry], revisions: [ScoreRevision])
+    ) {
         plan = SettlementPlan(contest.terms, entries: file.entries, revisions: file.revisions)
-        prizes =
-            contest.state == .settled
-            ? Dictionary(
-                uniqueKeysWithValues: plan.payouts.map {
-                    ($0.standing.entry.number, $0.amount)
-                }
-            ) : [:]
+        prizes = Dictionary(
+            uniqueKeysWithValues: plan.payouts.map { ($0.standing.entry.number, $0.amount) }
+        )
     }
 
     /// Returns the amount paid to a tier, in minor units.
     func paid(toTier tier: Int) -> Int64 {
         standings.filter { $0.tier == tier }.reduce(0) { $0 + (prizes[$1.entry.number] ?? 0) }
-    }
-}
-
-extension Dictionary {
-    /// Stores a value. If a new key would exceed the limit, first evicts a random other key.
-    mutating func keep(_ value: Value, for key: Key, limit: Int) {
-        if count >= limit, self[key] == nil, let other = keys.randomElement() {
-            removeValue(forKey: other)
-        }
-        self[key] = value
     }
 }

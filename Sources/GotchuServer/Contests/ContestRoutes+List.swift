@@ -92,13 +92,16 @@ extension ContestRoutes {
         _ viewer: UserID,
         _ request: Request
     ) async throws -> ContestList {
-        let page = try await reader.contests(
-            of: viewer,
-            in: state,
-            before: cursor,
-            skipping: Int(((number ?? 1) - 1) * limit),
-            limit: Int(limit)
-        )
+        // Each contest and entry is a read of its own.
+        let page = try await reader.heavyReads.run {
+            try await reader.contests(
+                of: viewer,
+                in: state,
+                before: cursor,
+                skipping: Int(((number ?? 1) - 1) * limit),
+                limit: Int(limit)
+            )
+        }
         return try await list(
             page,
             number: cursor == nil ? number ?? 1 : nil,

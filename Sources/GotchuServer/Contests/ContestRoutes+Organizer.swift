@@ -185,10 +185,28 @@ extension ContestRoutes {
         var fields = try await request.fields()
         let revision = try fields.requiredInteger("revision")
         try fields.rejectUnreadMembers()
-        let contest = try await ledger.submit(
-            CompleteContest(contest: id, organizer: user, revision: revision)
-        ).accepted()
+        let contest = try await complete(id, by: user, revision: revision)
         return try await reply(contest, to: user, request).response
+    }
+
+    /// Declares the newest scores final. The scores are read before and not by the command, because
+    /// payments wait for commands.
+    func complete(_ id: RecordID, by user: UserID, revision: Int64) async throws -> Contest {
+        var hasResult = false
+        if let contest = try await reader.contest(id), contest.organizer == user,
+            contest.completeRefusal(at: revision) == nil
+        {
+            hasResult = try await reader.result(of: contest).standings
+                .contains { $0.result != nil }
+        }
+        return try await ledger.submit(
+            CompleteContest(
+                contest: id,
+                organizer: user,
+                revision: revision,
+                hasResult: hasResult
+            )
+        ).accepted()
     }
 
     @Sendable func score(_ request: Request, _ context: ServerContext) async throws -> Response {

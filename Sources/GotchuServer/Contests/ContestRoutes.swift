@@ -28,7 +28,7 @@ struct ContestRoutes: Sendable {
         _ ledger: Ledger,
         _ authentication: CallerAuthentication
     ) {
-        reader = ContestReader(ledger: ledger)
+        reader = ContestReader(ledger: ledger, authentication.limits.heavyReads)
         self.authentication = authentication
         self.options = options
         metrics = ContestMetrics(reader)
@@ -37,17 +37,17 @@ struct ContestRoutes: Sendable {
     var ledger: Ledger { reader.ledger }
 
     func register(on router: Router<ServerContext>) {
-        router.get("/api/contests", use: described(list))
+        router.get("/api/contests", use: described(besides(list)))
         router.post("/api/contests", use: described(create))
         for place in ["/api/contests", "/api/custom-contests"] {
-            router.get("\(place)/:id", use: described(show))
+            router.get("\(place)/:id", use: described(besides(show)))
             router.post("\(place)/:id/join", use: described(join))
         }
         router.get("/contests/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.contests))
         router.get("/contest-assets/:name", use: image)
         router.delete("/api/contests/:id", use: described(delete))
-        router.get("/api/contests/:id/leaderboard", use: described(board))
-        router.get("/api/contests/:id/settlement", use: described(settlement))
+        router.get("/api/contests/:id/leaderboard", use: described(besides(board)))
+        router.get("/api/contests/:id/settlement", use: described(besides(settlement)))
         router.post("/api/contests/:id/leave", use: described(leave))
         router.post("/api/contests/:id/entries", use: described(enterRoster))
         router.post("/api/contests/:id/objections", use: described(object))
@@ -82,6 +82,13 @@ struct ContestRoutes: Sendable {
         }
     }
 
+    /// Wraps a handler that reads: it decodes and renders on the threads of heavy reads.
+    private func besides(_ handler: @escaping Handler) -> Handler {
+        { request, context in
+            try await HeavyReads.besides { try await handler(request, context) }
+        }
+    }
+
     /// Returns the caller. Returns `nil` without a valid login, or if contests are shown to
     /// everybody.
     private func user(of request: Request) async -> UserID? {
@@ -102,7 +109,7 @@ struct ContestRoutes: Sendable {
             if let id = context.flatMap({ try? Self.contest(in: $0) }) {
                 // Count the call before any read for it.
                 try authentication.limits.allowCall(by: Login(user: user))
-                if try await reader.entry(of: user, in: id) != nil { return }
+                if try await ledger.entry(of: user, in: id) != nil { return }
             }
         }
         throw Problem(.notFound, detail: "There is no such address.")
@@ -156,7 +163,7 @@ struct ContestRoutes: Sendable {
         let id = try Self.contest(in: context)
         guard let contest = try await reader.contest(id) else { throw Problem.noContest }
         var entry: ContestEntry?
-        if let user = viewer.user { entry = try await reader.entry(of: user, in: id) }
+        if let user = viewer.user { entry = try await ledger.entry(of: user, in: id) }
         let isParty = viewer.user == contest.organizer || entry != nil
         guard !isParty else { return (contest, entry) }
         guard !contest.body.isDeleted, contest.state != .draft else { throw Problem.noContest }
@@ -239,7 +246,7 @@ struct ContestRoutes: Sendable {
         var entry: ContestEntry?
         var hasObjected = false
         if let viewer, viewer != contest.organizer {
-            entry = try await reader.entry(of: viewer, in: contest.id)
+            entry = try await ledger.entry(of: viewer, in: contest.id)
             if entry != nil, contest.body.objections > 0 {
                 hasObjected = try await reader.hasObjected(viewer, to: contest)
             }

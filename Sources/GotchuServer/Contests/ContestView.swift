@@ -151,10 +151,10 @@ struct ContestView: Sendable {
     }
 }
 
-extension Contest {
+extension Contest.State {
     /// The state in the terms of lists.
-    var wireState: ContestState {
-        switch state {
+    var wire: ContestState {
+        switch self {
         case .draft, .open: .scheduled
         case .locked: .locked
         case .live: .live
@@ -164,6 +164,11 @@ extension Contest {
         case .error: .error
         }
     }
+}
+
+extension Contest {
+    /// The state in the terms of lists.
+    var wireState: ContestState { state.wire }
 
     /// The state in the terms of details.
     var wireStatus: ContestStatus {

@@ -45,6 +45,17 @@ extension SessionRoutes {
 }
 
 extension Ledger {
+    /// Returns the current entry of a user; `nil` without one.
+    func entry(
+        of user: UserID,
+        in contest: RecordID
+    ) async throws(LedgerError) -> ContestEntry? {
+        let name = ContestID.entryName(contest, user)
+        guard let named = try await record(named: name) else { return nil }
+        let entry = try ContestEntry(named.record)
+        return entry.isCurrent ? entry : nil
+    }
+
     /// Returns the contest of a desk; `nil` for any other session.
     func contest(enteredAt session: Session) async throws(LedgerError) -> Contest? {
         guard let id = session.figures?.sale, let record = try await record(id),
@@ -59,7 +70,7 @@ extension Ledger {
         let contest = contest.asOf(time)
         // In a cancelled contest an entry does not count: all stakes are refunded.
         if contest.state != .cancelled,
-            try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil
+            try await entry(of: user, in: contest.id) != nil
         {
             return Refusal(.alreadyJoined)
         }

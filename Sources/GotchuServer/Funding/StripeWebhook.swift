@@ -9,7 +9,7 @@ internal import Stripe
 /// is no rate limit: forged calls could use it up, and Stripe's calls would then be refused.
 struct StripeWebhook: Sendable {
     static let path = "/api/webhooks/stripe"
-    /// The largest body, in bytes.
+    /// The largest signed body, in bytes.
     static let bodyLimit = 512 * 1024
 
     let ledger: Ledger
@@ -21,10 +21,10 @@ struct StripeWebhook: Sendable {
             throw Problem.fundingNotConfigured
         }
         // The signature covers the raw bytes of the body.
-        let body = [UInt8](
-            buffer: try await request.wholeBody(limit: Self.bodyLimit)
-        )
-        let signature = request.headers[.stripeSignature].flatMap(WebhookSignature.init)
+        let header = request.headers[.stripeSignature]
+        let limit = header == nil ? Request.bodyLimit : Self.bodyLimit
+        let body = [UInt8](buffer: try await request.wholeBody(limit: limit))
+        let signature = header.flatMap(WebhookSignature.init)
         let verdict = signature?.verdict(
             on: body,
             secrets: stripe.options.webhookSecrets,

@@ -78,10 +78,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Completes when the kernel has accepted the last reply.
     private var lastReply: EventLoopFuture<Void>?
     private var address: ClientAddress?
+    private var memory: BodyMemory.Share
     private let deadline = ConnectionDeadline()
 
     init(_ connector: HTTPConnector, on loop: any EventLoop) {
         self.connector = connector
+        memory = BodyMemory.Share(connector.bodies)
         executor = EventLoopTaskExecutor(loop)
     }
 
@@ -105,7 +107,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         (phase, stream) = (.over, nil)
-        pendingInput.removeAll()
+        forgetPending()
         deadline.cancel()
         if let address { connector.connections.closed(address) }
         address = nil
@@ -160,7 +162,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Closes the connection after the current reply. An incomplete request gets no reply.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
-        pendingInput.removeAll()
+        forgetPending()
         switch phase {
         case .idle, .reading, .answered: close(context)
         // All streams have ended before. If one is still open, its client does not read.
@@ -175,6 +177,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch phase {
         case .answering, .answered:
             guard pendingInput.count < Self.pendingLimit else { return context.close(promise: nil) }
+            if case .part(.body(let piece)) = input, !memory.wait(piece.readableBytes) {
+                return context.close(promise: nil)
+            }
             pendingInput.append(input)
         case .idle, .reading, .over: use(input, context)
         }
@@ -191,8 +196,9 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .over  // Temporary: otherwise the body would be copied.
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
             phase = .reading(head, body)
+            guard memory.hold(body.readableBytes) else { return refuse(.noBodyMemory, context) }
             // The rest is not read. The handler that reads the body reports that it is too large.
-            if body.readableBytes > Request.bodyLimit(of: head.uri) {
+            if body.readableBytes > connector.bodyLimit(of: head) {
                 isLast = true
                 answer(head, body, context)
             }
@@ -219,7 +225,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         if isOld || !head.isKeepAlive { isLast = true }
         // The decoder accepts digits only, so a value that does not fit an Int is too large.
         if let length = head.headers.first(name: "Content-Length"),
-            Int(length) ?? .max > Request.bodyLimit(of: head.uri)
+            Int(length) ?? .max > connector.bodyLimit(of: head)
         {
             isLast = true
             return answer(head, ByteBuffer(), context)
@@ -258,6 +264,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Replies
 
     private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
+        _ = memory.hold(0)
         // If the connection has been closed meanwhile, nothing is written.
         guard case .answering(let version) = phase else { return }
         context.write(wrapOutboundOut(.head(reply.head(version, isLast: isLast))), promise: nil)
@@ -289,6 +296,9 @@ final class HTTPConnection: ChannelDuplexHandler {
             case .end:
                 stream = nil
                 end(context)
+            case .broken:
+                stream = nil
+                context.close(promise: nil)
             }
         }
     }
@@ -328,6 +338,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func usePending(_ context: ChannelHandlerContext) {
         phase = .idle
         while let input = pendingInput.popFirst() {
+            if case .part(.body(let piece)) = input { _ = memory.wait(-piece.readableBytes) }
             use(input, context)
             switch phase {
             case .idle, .reading: continue
@@ -354,19 +365,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         // If the client has disconnected, there is no reply.
         guard context.channel.isActive else { return phase = .over }
         (phase, isLast) = (.answering(.http1_1), true)
-        var problem = problem
-        let id = Problems.makeRequestID()
-        problem.requestID = id
-        connector.metrics.countReply(nil, problem.status)
-        connector.logger.debug(
-            "A request was not HTTP",
-            metadata: ["request-id": "\(id)", "detail": "\(problem.detail)"]
-        )
-        guard let reply = try? Reply.problem(problem, headers: [.requestID: id]) else {
-            return close(context)
-        }
-        let head = HTTPResponse(status: reply.status, headerFields: reply.headers)
-        write(BegunReply(head: head, bytes: reply.body), context)
+        guard let reply = connector.refusal(problem) else { return close(context) }
+        write(reply, context)
+    }
+
+    private func forgetPending() {
+        pendingInput.removeAll()
+        memory.release()
     }
 
     /// Closes our side after all output is written. The connection is closed when the client closes
@@ -375,7 +380,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func close(_ context: ChannelHandlerContext) {
         phase = .over
         deadline.clear()
-        pendingInput.removeAll()
+        forgetPending()
         // If the client has closed its side, closing ours would discard the output that waits.
         let end = isInputClosed ? lastReply : context.close(mode: .output)
         (end ?? context.eventLoop.makeSucceededVoidFuture()).assumeIsolated().whenComplete { _ in

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
@@ -48,6 +49,9 @@ struct HTTPConnector: ServerChildChannel {
 
     let responder: @Sendable (Request, any Channel) async throws -> Response
     let connections: ConnectionCounter
+    let bodies = BodyMemory()
+    /// A Boolean that is true if signed calls of Stripe are accepted. They are larger than others.
+    var acceptsStripe = false
     let metrics: RequestMetrics
     let logger: Logger
     /// The longest time for which a client may read nothing while data waits to be sent.
@@ -82,6 +86,32 @@ struct HTTPConnector: ServerChildChannel {
         } onCancel: {
             value.channel.close(promise: nil)
         }
+    }
+
+    /// Returns the largest body of a request that is read, in bytes.
+    func bodyLimit(of head: HTTPRequestHead) -> Int {
+        let isStripe =
+            acceptsStripe && head.uri == StripeWebhook.path
+            && head.headers.contains(name: HTTPField.Name.stripeSignature.rawName)
+        return isStripe ? StripeWebhook.bodyLimit : Request.bodyLimit
+    }
+
+    /// Returns the reply to a request that reaches no route, and counts and logs it; `nil` if it
+    /// cannot be encoded.
+    func refusal(_ problem: Problem) -> BegunReply? {
+        var problem = problem
+        let id = Problems.makeRequestID()
+        problem.requestID = id
+        metrics.countReply(nil, problem.status)
+        logger.debug(
+            "A request was refused before its route.",
+            metadata: ["request-id": "\(id)", "detail": "\(problem.detail)"]
+        )
+        var headers: HTTPFields = [.requestID: id]
+        if problem.retryable == true { headers[.retryAfter] = "1" }
+        guard let reply = try? Reply.problem(problem, headers: headers) else { return nil }
+        let head = HTTPResponse(status: reply.status, headerFields: reply.headers)
+        return BegunReply(head: head, bytes: reply.body)
     }
 
     /// Returns the reply to a request, with the part of its body that is available at once. If the
@@ -133,6 +163,9 @@ protocol ReplyStream: Sendable {
 enum ReplyPiece {
     case bytes(ByteBuffer)
     case end
+    /// No more pieces, although the body is incomplete. The connection is closed, so that the
+    /// client does not take it for complete.
+    case broken
 }
 
 /// Collects a body while it is written.

@@ -230,6 +230,13 @@ extension LedgerError {
 extension Problem {
     static let unknownUser = Refusal(.unknownUser).problem
 
+    /// The problem for a body for which there is no memory.
+    static let noBodyMemory = Problem(
+        .tryAgain,
+        detail: "Too many large bodies are being received. Nothing was decided.",
+        retryable: true
+    )
+
     /// Returns the problem for a body that is too large.
     ///
     /// - Parameter limit: The largest body, in bytes.

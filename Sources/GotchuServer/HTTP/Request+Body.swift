@@ -6,13 +6,6 @@ extension Request {
     /// The largest body that is read by default, in bytes.
     static let bodyLimit = 64 * 1024
 
-    /// Returns the largest body, in bytes, for a request target.
-    ///
-    /// - Parameter target: The target in the request line.
-    static func bodyLimit(of target: String) -> Int {
-        target == StripeWebhook.path ? StripeWebhook.bodyLimit : bodyLimit
-    }
-
     /// Parses a JSON body.
     ///
     /// - Throws: A problem: 415 for another type or a compressed body, 413 if it is too large, 400

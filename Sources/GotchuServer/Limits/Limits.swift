@@ -11,6 +11,7 @@ struct Limits: Sendable {
     /// The limiter of credentials by their family secret. No device can use up another one's limit.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
+    let heavyReads = HeavyReads()
     /// The limiter of unknown credentials. It works as for EIDs: all addresses together cause at
     /// most fifty look-ups a second.
     private let unknownCredentials = MissLimiter()

@@ -18,19 +18,26 @@ struct EarningsRoutes: Sendable {
         var parameters = try QueryParameters(request)
         let query = try EarningsQuery(&parameters, now: ledger.now)
         try parameters.end()
-        let found = try await ledger.earnings(
-            of: Account.Key(.user(user), Self.currency),
-            query.range
-        )
-        guard let found else {
-            throw Problem(.notFound, detail: "This user has no wallet here.")
-        }
+        let found = try await earnings(of: Account.Key(.user(user), Self.currency), query.range)
         var reply = try query.reply(found)
         let breakdown = try await funding.earningsBreakdown(of: found.account, user: user)
         reply.pendingCents = WireInteger(breakdown.pending)
         reply.processingCents = WireInteger(breakdown.processing)
         reply.paidCents = WireInteger(breakdown.paid)
         return try Reply.json(reply)
+    }
+
+    private func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws -> AccountEarnings {
+        let found = try await authentication.limits.heavyReads.run {
+            try await ledger.earnings(of: account, range)
+        }
+        guard let found else {
+            throw Problem(.notFound, detail: "This user has no wallet here.")
+        }
+        return found
     }
 
     /// Lists the payments and refunds, newest first. Entries that change no earnings are skipped,
@@ -43,9 +50,7 @@ struct EarningsRoutes: Sendable {
         let query = try EarningsQuery(&parameters, now: ledger.now, period: .all)
         try parameters.end()
         let key = Account.Key(.user(user), Self.currency)
-        guard let found = try await ledger.earnings(of: key, query.range) else {
-            throw Problem(.notFound, detail: "This user has no wallet here.")
-        }
+        let found = try await earnings(of: key, query.range)
         let cursor = text.map { HistoryCursor($0, of: found.account) }
         if case .some(nil) = cursor {
             throw Problem.invalid("The cursor is none of this wallet's.")
@@ -178,6 +183,12 @@ struct EarningsQuery {
         )
     }
 
+    /// The ledger query that counts the payments of the period, or of all time.
+    var fileRange: EarningsRange {
+        let all = Timestamp(milliseconds: 0)..<now.advanced(by: .seconds(86_400))
+        return EarningsRange(marks: [], counted: range.counted ?? all)
+    }
+
     /// Returns yesterday's and last week's earnings from the result of `comparisonRange`.
     func before(_ found: AccountEarnings) -> (yesterday: Int64, lastWeek: Int64) {
         let earned = found.earned
@@ -250,6 +261,15 @@ struct EarningsQuery {
 }
 
 extension EarningsCounts {
+    /// Counts the entries of slices.
+    init(_ slices: [EarningsSlice]) throws(LedgerError) {
+        self.init()
+        for slice in slices { try add(slice) }
+    }
+
+    /// The number of payments and refunds.
+    var total: Int64 { paymentCount + refundCount }
+
     /// Adds the entries of a slice if they change earnings.
     fileprivate mutating func add(_ slice: EarningsSlice) throws(LedgerError) {
         switch try TransferKind.named(slice.kind).earning(isDebit: slice.isDebit) {

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
@@ -14,7 +15,10 @@ extension Refusal {
 
     /// The error to throw. It has a `Retry-After` if a retry may succeed.
     var thrown: any Error {
-        reason.isRetryable ? problem.retry(after: 1) : problem
+        guard reason.isRetryable else { return problem }
+        return problem.retry(
+            after: reason == .dailyLimit ? DailyBudget.secondsLeft(at: .now) : 1
+        )
     }
 }
 
@@ -65,7 +69,7 @@ extension Refusal.Reason {
         case .contestDisputed: .contestDisputed
         case .scoresChanged: .scoresChanged
         case .noScores: .noScores
-        case .tooManyContests, .tooManyWithdrawals: .rateLimited
+        case .tooManyContests, .tooManyWithdrawals, .dailyLimit: .rateLimited
         case .contestDates: .validationError
         case .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal: .contestState
         }
@@ -125,7 +129,7 @@ extension Refusal.Reason {
         case .tooManyContests: "Too many contests of this organiser are open."
         case .depositTooLarge, .walletFull, .tooManyOpenDeposits, .tooManyDeposits,
             .tooManyWithdrawals, .contestDates, .leftTooOften, .tooManyScores,
-            .contestUnderReview, .potUnequal:
+            .contestUnderReview, .potUnequal, .dailyLimit:
             limitSentence
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
@@ -144,6 +148,8 @@ extension Refusal.Reason {
             "Too many deposits were made within an hour. Wait a while. Nothing was charged."
         case .tooManyWithdrawals:
             "Too many withdrawals of this wallet are under way. Nothing was taken."
+        case .dailyLimit:
+            "This login has stored as much as it may in a day. It can go on after midnight (UTC)."
         case .contestDates:
             "The contest must lock in the future (locks_at), each date within the next 366 days."
         case .leftTooOften:
@@ -164,7 +170,7 @@ extension Refusal.Reason {
     fileprivate var isRetryable: Bool {
         switch self {
         case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests,
-            .tooManyWithdrawals:
+            .tooManyWithdrawals, .dailyLimit:
             true
         case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestFull, .contestLocked, .alreadyJoined, .notJoined, .contestState,

@@ -146,6 +146,7 @@ struct Server: Sendable {
                 limit: max(1, limits.connections / Self.addressShare),
                 exempt: limits.proxies
             ),
+            acceptsStripe: options.stripe?.webhookSecrets.isEmpty == false,
             metrics: routes.requests,
             logger: logger
         )

@@ -15,8 +15,14 @@ struct ContestPages: Sendable {
 
     func register(on router: Router<ServerContext>) {
         let one = "\(WebPath.contests)/:id"
-        router.get(RouterPath(WebPath.contests), use: gate.open(list))
-        router.get(RouterPath(one), use: gate.open(show))
+        func page(_ path: String, _ body: @escaping WebGate.Handler) {
+            let answer = gate.open { request, context in
+                try await HeavyReads.besides { try await body(request, context) }
+            }
+            router.get(RouterPath(path), use: answer)
+        }
+        page(WebPath.contests, list)
+        page(one, show)
         func press(
             _ name: String,
             fields limit: Int = FormFields.fieldLimit,

@@ -8,9 +8,12 @@ internal import Pages
 /// The pages of a person's own devices: the list, a form for a new device, and revocation.
 struct DevicePages: Sendable {
     private static let maximumNameLength = 64
+    /// The part of the daily budget that a new device takes: a thousand may be added in a day.
+    private static let deviceBytes = DailyBudget.bytes / 1_000
 
     let gate: WebGate
     let devices: DeviceRegistry
+    let ledger: Ledger
 
     @Sendable func list(_ visit: WebVisit) async throws -> Response {
         try await page(visit).response(for: visit)
@@ -50,6 +53,11 @@ struct DevicePages: Sendable {
             return try await page(visit, problem: problem).response(for: visit, status: .conflict)
         }
         if isShown == nil {
+            do throws(Refusal) {
+                try ledger.spend(Self.deviceBytes, by: visit.user)
+            } catch {
+                throw error.thrown
+            }
             try await devices.add(
                 Device(
                     id: id,

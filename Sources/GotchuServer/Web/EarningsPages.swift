@@ -14,9 +14,12 @@ struct EarningsPages: Sendable {
     private static let pageLimit = 25
     /// The maximum number of payments in one file.
     static let fileLimit = 20_000
+    /// The number of payments that are read at once for a file.
+    private static let filePage = 200
 
     let ledger: Ledger
     let funding: FundingOperations
+    let heavyReads: HeavyReads
 
     /// The selection of payments in a page's URL.
     private struct Filter {
@@ -67,9 +70,10 @@ struct EarningsPages: Sendable {
         _ range: EarningsRange
     ) async throws -> AccountEarnings {
         let key = Account.Key(.user(visit.user), Self.currency)
-        guard let found = try await ledger.earnings(of: key, range) else {
-            throw Problem(.notFound, detail: "You have no wallet here.")
+        let found = try await heavyReads.run {
+            try await ledger.earnings(of: key, range)
         }
+        guard let found else { throw Problem(.notFound, detail: "You have no wallet here.") }
         return found
     }
 
@@ -305,32 +309,46 @@ struct EarningsPages: Sendable {
 
     // MARK: The file
 
-    /// Returns the payments of a period as a CSV file (RFC 4180), with amounts in minor and in
-    /// major units.
+    /// Sends the payments of a period as a CSV file (RFC 4180), with amounts in minor and in major
+    /// units. It is read and sent page by page.
     @Sendable func file(_ visit: WebVisit) async throws -> Response {
         let filter = try Filter(visit)
-        let numbers = try await earnings(visit, filter.earningsQuery.range).numbers
-        let list = list(visit)
-        var page = PaymentList.Page()
-        var lines: [PaymentList.Line] = []
-        repeat {
-            page = try await list.page(of: numbers, before: page.next, limit: 500)
-            lines += page.lines
-            guard lines.count <= Self.fileLimit else {
-                throw Problem.invalid(
-                    "A file has \(Self.fileLimit) payments at most: choose a shorter time."
-                )
-            }
-        } while page.next != nil
-        let rows = lines.map { CSV.row(Self.fields($0, filter.zone)) }
-        let text = CSV.row(Self.titles) + rows.joined()
-        let name = "gotchu-earnings-\(filter.earningsQuery.fileName).csv"
-        let body = ByteBuffer(string: text)
+        let place = try heavyReads.beginFile(for: visit.user)
+        let found = try await earnings(visit, filter.earningsQuery.fileRange)
+        guard try EarningsCounts(found.slices).total <= Self.fileLimit else {
+            throw Problem.invalid(
+                "A file has \(Self.fileLimit) payments at most: choose a shorter time."
+            )
+        }
+        let stream = FileStream(
+            in: place,
+            beginning: CSV.row(Self.titles),
+            pages: pages(of: found.numbers, visit, filter.zone)
+        )
         var headers = PagePolicy.web.fields
         headers[.contentType] = "text/csv; charset=utf-8"
+        let name = "gotchu-earnings-\(filter.earningsQuery.fileName).csv"
         headers[.contentDisposition] = "attachment; filename=\"\(name)\""
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+        return Response(
+            status: .ok,
+            headers: headers,
+            body: ResponseBody { ($0 as? ReplyBody)?.stream = stream }
+        )
+    }
+
+    /// Returns the reader of a file's pages. It takes the entry number before which the page
+    /// begins, `nil` for the first page.
+    private func pages(
+        of numbers: Range<Int64>,
+        _ visit: WebVisit,
+        _ zone: WebZone
+    ) -> FileStream.Read {
+        let list = list(visit)
+        return { before in
+            let page = try await list.page(of: numbers, before: before, limit: Self.filePage)
+            let rows = page.lines.map { CSV.row(Self.fields($0, zone)) }
+            return (rows.joined(), page.next)
+        }
     }
 
     private static let titles = [

@@ -19,7 +19,7 @@ struct OrganizerPages: Sendable {
         func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
             let answer = gate.page(needing: .payee) { visit in
                 try await contests.requireAvailable(to: visit.user)
-                return try await body(visit)
+                return try await HeavyReads.besides { try await body(visit) }
             }
             router.get(RouterPath(path), use: answer)
         }
@@ -269,10 +269,7 @@ struct OrganizerPages: Sendable {
         case .renew: try await change(.renewInvitation(ContestRoutes.newInvitation()))
         case .complete:
             guard let revision else { throw Problem.invalid("The form has no revision.") }
-            let command = CompleteContest(contest: id, organizer: user, revision: revision)
-            if case .failure(let refusal) = try await contests.ledger.submit(command) {
-                throw refusal.problem
-            }
+            _ = try await contests.complete(id, by: user, revision: revision)
         }
     }
 }

@@ -257,7 +257,7 @@ struct PayPage: Sendable {
             .unknownContest, .notOrganizer, .notEntrant,
             .ownContest, .joinTokenRequired, .alreadyJoined, .notJoined, .contestState,
             .contestDisputed, .scoresChanged, .noScores, .tooManyContests, .contestDates,
-            .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
+            .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal, .dailyLimit:
             said(words.notPaid, words.impossible.filled(refusal.problem.code))
         }
     }

@@ -58,9 +58,13 @@ struct WebRoutes: Sendable {
             users: authentication.tokens.users,
             store: store
         )
-        earnings = EarningsPages(ledger: ledger, funding: funding)
+        earnings = EarningsPages(
+            ledger: ledger,
+            funding: funding,
+            heavyReads: authentication.limits.heavyReads
+        )
         payments = PaymentPages(gate: gate, ledger: ledger)
-        self.devices = DevicePages(gate: gate, devices: devices)
+        self.devices = DevicePages(gate: gate, devices: devices, ledger: ledger)
         webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
         deposits = DepositPages(gate: gate, funding: funding, store: store)

@@ -60,6 +60,8 @@ package protocol Submission: Sendable {
     func decide(on books: inout Books)
     /// Leaves the command undecided.
     func leaveUndecided()
+    /// The part of a user's daily budget that the decision used; `nil` if it used none.
+    var spent: (user: UserID, bytes: Int)? { get }
     /// Returns the committed decision to the caller.
     ///
     /// - Returns: The kind of decision, for counters.
@@ -128,8 +130,11 @@ final class Pending<Command: LedgerCommand>: Submission {
 
     func decide(on books: inout Books) {
         let outcome: Result<Outcome, LedgerError>
+        let before = books.newBytes
         do throws(LedgerError) {
-            outcome = .success(try decideOn(&books))
+            var reply = try decideOn(&books)
+            reply.newBytes = books.newBytes - before
+            outcome = .success(reply)
         } catch {
             outcome = .failure(error)
         }
@@ -140,6 +145,14 @@ final class Pending<Command: LedgerCommand>: Submission {
     ///
     /// - Throws: `tryAgain` if it was left undecided, `corrupt` if a stored answer cannot be read.
     var reply: Result<Outcome, LedgerError> { decided.withLock { $0 } }
+
+    var spent: (user: UserID, bytes: Int)? {
+        guard case .success(let reply) = reply, reply.newBytes > 0 else { return nil }
+        // A stored refusal costs its user even if the command is a payment.
+        let isRefused = if case .failure = reply.outcome { true } else { false }
+        let user = command.spender ?? (isRefused ? request?.user : nil)
+        return user.map { ($0, reply.newBytes) }
+    }
 
     func leaveUndecided() { decided.withLock { $0 = .failure(.rowsLocked) } }
 

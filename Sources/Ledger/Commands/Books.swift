@@ -18,6 +18,10 @@ package struct Books: Sendable {
     private var posted: Set<Transfer.Key> = []
     private var written = Effects()
     private var changeCount = 0
+    /// The approximate size of the new rows so far, in bytes. Rows of money are not counted.
+    private(set) var newBytes = 0
+    /// The size of a row's keys, columns and index entries, in bytes.
+    private static let rowBytes = 200
 
     package init(_ snapshot: Snapshot) {
         rows = snapshot
@@ -64,6 +68,7 @@ package struct Books: Sendable {
     /// - Precondition: The snapshot has no such name, not even an expired one.
     package mutating func put(_ name: Name) {
         changeCount += 1
+        newBytes += Self.rowBytes
         precondition(rows.names[name.text] == nil)
         changedNames.insert(name.text)
         rows.names[name.text] = name
@@ -86,6 +91,7 @@ package struct Books: Sendable {
             guard known != name else { return true }
         }
         changeCount += 1
+        if rows.names[text] == nil { newBytes += Self.rowBytes }
         releasedNames.remove(text)
         changedNames.insert(text)
         rows.names[text] = name
@@ -124,6 +130,7 @@ package struct Books: Sendable {
     /// - Precondition: It has no parent, and no child of the parent has its number.
     package mutating func adopt(_ record: RecordID, by parent: RecordID, number: Int64) {
         changeCount += 1
+        newBytes += Self.rowBytes
         precondition(rows.children[parent]?[number] == nil)
         rows.children[parent]?[number] = record
         written.children.append(Child(parent: parent, number: number, record: record))
@@ -132,6 +139,7 @@ package struct Books: Sendable {
     /// Writes a record's next version and the event about it.
     package mutating func put(_ record: Record, event: Event? = nil) {
         changeCount += 1
+        if record.version == 1 { newBytes += Self.rowBytes + record.body.utf8.count }
         let wasDue = rows.records[record.id]?.dueAt != nil
         let isDue = record.dueAt != nil
         let group = RecordGroup(owner: record.owner, kind: record.kind)
@@ -171,11 +179,15 @@ package struct Books: Sendable {
         // Debits first: a payer without enough money gets that refusal even if the other side has a
         // problem.
         var changed: [Account] = []
+        var paid: [UserID] = []
         var entries: [Entry] = []
         for (account, amount) in amounts.filter({ $0.1 < 0 }) + amounts.filter({ $0.1 > 0 }) {
             precondition((amount < 0 ? kind.from : kind.to).contains(account.owner.party))
             if case .pot(let owner) = account.owner { precondition(owner == record) }
             let next = try posted(amount, to: account, kind, at: time)
+            if amount > 0, kind.earner == .receiver, case .user(let user) = account.owner {
+                paid.append(user)
+            }
             changed.append(next)
             entries.append(
                 Entry(
@@ -194,6 +206,7 @@ package struct Books: Sendable {
         let transfer = Transfer(key: key, kind: kind.name, at: time, entries: entries)
         posted.insert(key)
         written.transfers.append(transfer)
+        written.paidUsers += paid
         return transfer
     }
 
@@ -295,6 +308,9 @@ package struct Books: Sendable {
         guard rows.knows(request.user) else {
             return CommandReply(.failure(Refusal(.unknownUser)), requestID: request.id)
         }
+        if command.spender != nil, request.isOverBudget {
+            return CommandReply(.failure(Refusal(.dailyLimit)), requestID: request.id)
+        }
         let count = written.transfers.count
         let outcome = decide(command, at: time)
         let decision: Answer.Decision
@@ -307,7 +323,8 @@ package struct Books: Sendable {
             }
             decision = .outcome(json)
         case .failure(let refusal):
-            let isForgotten = refusal.isUnknownSession && !request.remembersUnknown
+            let isForgotten =
+                request.isOverBudget || refusal.isUnknownSession && !request.remembersUnknown
             guard refusal.isRemembered, !isForgotten else {
                 return CommandReply(outcome, requestID: request.id)
             }
@@ -326,6 +343,7 @@ package struct Books: Sendable {
         rows.answers[key] = answer
         written.answers.append(answer)
         changeCount += 1
+        newBytes += 2 * Self.rowBytes
         return CommandReply(outcome, requestID: request.id, isRemembered: true)
     }
 

@@ -17,6 +17,14 @@ package protocol LedgerCommand: Sendable {
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
 
     func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome
+
+    /// The user whose daily budget the new rows of the command use; `nil` for a command that is
+    /// never refused for it, such as a payment.
+    var spender: UserID? { get }
+}
+
+extension LedgerCommand {
+    package var spender: UserID? { nil }
 }
 
 /// A command with an idempotency key. Its outcome is stored as canonical JSON, so that every replay
@@ -41,6 +49,8 @@ package struct KeyedRequest: Equatable, Sendable {
     /// A Boolean that is true if a refusal for an unknown session is stored; otherwise the session
     /// is looked up again each time.
     var remembersUnknown = true
+    /// A Boolean that is true if the user has spent the day's budget. Then no refusal is stored.
+    var isOverBudget = false
 
     package init(user: UserID, key: IdempotencyKey, fingerprint: Fingerprint, id: String) {
         self.user = user
@@ -62,6 +72,8 @@ package struct CommandReply<Outcome: Sendable>: Sendable {
     package let isReplay: Bool
     /// A Boolean that is true if the answer is stored.
     package let isRemembered: Bool
+    /// The size of the rows that the decision added, in bytes.
+    var newBytes = 0
 }
 
 extension CommandReply {

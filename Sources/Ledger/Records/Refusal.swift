@@ -108,6 +108,8 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case contestUnderReview = "CONTEST_UNDER_REVIEW"
         /// A contest's pot does not equal the sum of its entries.
         case potUnequal = "POT_UNEQUAL"
+        /// The user has written as much as one may in a day.
+        case dailyLimit = "DAILY_LIMIT"
         /// A balance would overflow.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.
@@ -122,7 +124,7 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
     var isRemembered: Bool {
         switch reason {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
-            .otherProvider, .unreadable, .tooManyWithdrawals:
+            .otherProvider, .unreadable, .tooManyWithdrawals, .dailyLimit:
             false
         case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestUnderReview, .potUnequal:

@@ -44,6 +44,7 @@ package final class LedgerWriter: Service {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let failures = LogThrottle()
+    private let budget = DailyBudget(limit: DailyBudget.bytes)
     private let state = Mutex(State())
     private let (work, hasWork) = AsyncStream.makeStream(
         of: Void.self,
@@ -76,7 +77,10 @@ package final class LedgerWriter: Service {
     package func submit<Command: LedgerCommand>(
         _ command: Command
     ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
-        try await queue { Pending(command, at: $0, answer: $1) }
+        if let spender = command.spender, !budget.hasRoom(for: spender, at: clock()) {
+            return CommandReply(.failure(Refusal(.dailyLimit)), requestID: "")
+        }
+        return try await queue { Pending(command, at: $0, answer: $1) }
     }
 
     /// Decides and commits a command whose answer is stored.
@@ -84,7 +88,9 @@ package final class LedgerWriter: Service {
         _ command: Command,
         as request: KeyedRequest
     ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
-        try await queue { Pending(command, as: request, at: $0, answer: $1) }
+        var request = request
+        request.isOverBudget = !budget.hasRoom(for: request.user, at: clock())
+        return try await queue { Pending(command, as: request, at: $0, answer: $1) }
     }
 
     private func queue<Outcome: Sendable>(
@@ -166,11 +172,30 @@ package final class LedgerWriter: Service {
             tail = effects.seal ?? tail
             let duration = ContinuousClock.now - start
             feed.publish(effects)
+            charge(submissions, for: effects)
             let verdicts = submissions.map { ($0.name, $0.succeed()) }
             metrics.committed(verdicts, effects.events, within: duration)
         } catch {
             tail = nil
             await fail(submissions, with: error, &tail)
+        }
+    }
+
+    /// Takes a part of a user's daily budget, for rows that others write.
+    ///
+    /// - Throws: `dailyLimit`.
+    func spend(_ bytes: Int, by user: UserID) throws(Refusal) {
+        guard budget.spend(bytes, for: user, at: clock()) else { throw Refusal(.dailyLimit) }
+    }
+
+    /// Counts the new rows against their users' budgets.
+    private func charge(_ submissions: [any Submission], for effects: Effects) {
+        let now = clock()
+        for (user, bytes) in submissions.compactMap(\.spent) {
+            budget.spend(bytes, for: user, at: now)
+        }
+        for user in effects.paidUsers {
+            budget.putBack(DailyBudget.bytesOfPaidRequest, for: user)
         }
     }
 

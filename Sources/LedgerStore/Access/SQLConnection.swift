@@ -157,9 +157,17 @@ private func jsonList(_ texts: [String]) -> String {
 package protocol StoreQuery: Sendable {
     associatedtype Result: Sendable
 
+    /// A Boolean that is true if its cost grows with the data. Such queries have a reader of their
+    /// own, so that others do not wait for them.
+    static var isHeavy: Bool { get }
+
     func run<Connection: SQLConnection & ~Copyable>(
         on connection: borrowing Connection
     ) throws -> Result
+}
+
+extension StoreQuery {
+    package static var isHeavy: Bool { false }
 }
 
 /// A query of one statement.

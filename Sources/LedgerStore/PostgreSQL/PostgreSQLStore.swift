@@ -9,7 +9,8 @@ internal import Synchronization
 ///
 /// As a service it also receives other servers' changes; everything else works without it.
 package final class PostgreSQLStore: Store, Service {
-    /// The number of readers, each with its own thread and connection.
+    /// The number of readers, each with its own thread and connection. The last one runs only heavy
+    /// queries.
     private static let readerCount = 4
     /// The interval at which the database's clock and replicas are checked.
     private static let checkInterval: Duration = .seconds(2)
@@ -127,7 +128,8 @@ package final class PostgreSQLStore: Store, Service {
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
         let next = turn.add(1, ordering: .relaxed).newValue
-        let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+        let light = Int(UInt(bitPattern: next) % UInt(readers.count - 1))
+        let reader = readers[Query.isHeavy ? readers.count - 1 : light]
         return try await translatingErrors(.tryAgain) { try await reader.read(query) }
     }
 

@@ -8,8 +8,9 @@ internal import Synchronization
 /// As a service it also moves committed pages from the log into the file, outside any commit;
 /// everything else works without the service.
 package final class SQLiteStore: Store, Service {
-    /// The number of readers, each with its own thread and connection.
-    private static let readerCount = 2
+    /// The number of readers, each with its own thread and connection. The last one runs only heavy
+    /// queries.
+    private static let readerCount = 3
     /// The number of commits between two checkpoints.
     private static let commitsPerCheckpoint = 256
 
@@ -52,7 +53,8 @@ package final class SQLiteStore: Store, Service {
     ) async throws(LedgerError) -> Query.Result {
         try wal.check()
         let next = turn.add(1, ordering: .relaxed).newValue
-        let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+        let light = Int(UInt(bitPattern: next) % UInt(readers.count - 1))
+        let reader = readers[Query.isHeavy ? readers.count - 1 : light]
         return try await translatingErrors(.tryAgain) { try await reader.read(query) }
     }
 

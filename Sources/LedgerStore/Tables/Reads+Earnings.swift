@@ -10,6 +10,8 @@ extension Reads {
     /// in chronological order: a binary search finds a time, with 20 look-ups in a million entries.
     /// Entries are only ever added, so several statements still see one history.
     struct Earnings: StoreQuery {
+        static let isHeavy = true
+
         fileprivate let account: Account.Key
         fileprivate let range: EarningsRange
 

@@ -21,6 +21,8 @@ extension Reads {
     /// Reads the children's ids by key, then their records by id. There is no join, because no
     /// server of a distributed engine has both. Children and records are never removed.
     struct Children: StoreQuery {
+        static let isHeavy = true
+
         fileprivate let parent: RecordID
         fileprivate let after: Int64
         fileprivate let limit: Int

@@ -64,6 +64,8 @@ package struct CreateGroup: LedgerCommand {
         [Session.kind, Group.kind].map { RecordGroup(owner: payee, kind: $0) }
     }
 
+    package var spender: UserID? { payee }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
         footprint.users.insert(payee)

@@ -64,6 +64,28 @@ struct ContestBooks {
         try books.rows.records[id].map { try Contest($0) }
     }
 
+    /// Returns the command that declares a revision as the result.
+    func complete(
+        _ id: RecordID,
+        by organizer: UserID,
+        revision: Int64
+    ) throws -> CompleteContest {
+        let numbers = books.rows.children[id, default: [:]].sorted { $0.key < $1.key }
+        let (entries, revisions) = try ContestChildren.read(
+            numbers.compactMap { books.rows.records[$0.value] }
+        )
+        let sheet = ScoreSheet(revisions.map(\.body.scores))
+        let terms = try contest(id)?.terms
+        return CompleteContest(
+            contest: id,
+            organizer: organizer,
+            revision: revision,
+            hasResult: entries.contains { entry in
+                terms.map { sheet.result(of: entry, $0) != nil } ?? false
+            }
+        )
+    }
+
     func balance(of user: UserID) -> Int64 {
         books.rows.accounts[Account.Key(.user(user), .usd)]?.balance ?? 0
     }

@@ -99,7 +99,7 @@ struct AnswerTests {
     func refusals(reason: Refusal.Reason) throws {
         let forgotten: Set<Refusal.Reason> = [
             .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
-            .otherProvider, .unreadable, .tooManyWithdrawals,
+            .otherProvider, .unreadable, .tooManyWithdrawals, .dailyLimit,
             .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestUnderReview, .potUnequal,
         ]

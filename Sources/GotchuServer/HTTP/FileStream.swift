@@ -1,0 +1,71 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The stream of a file that is read page by page. The next page is read when the client has taken
+/// the last one, so the memory used is one page.
+final class FileStream: ReplyStream {
+    /// Reads a page: its text, and the start of the next page, `nil` after the last one.
+    ///
+    /// - Parameter start: The `next` of the previous page; `nil` for the first page.
+    typealias Read = @Sendable (_ start: Int64?) async throws -> (text: String, next: Int64?)
+
+    private struct State {
+        var piece: ReplyPiece?
+        var next: Int64?
+        /// True if no page follows the piece.
+        var isLast = false
+        var onPiece: (@Sendable () -> Void)?
+    }
+
+    private let place: HeavyReads.FilePlace
+    private let read: Read
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - place: The file's place. If another file takes it, this one ends broken.
+    ///   - beginning: The text before the first page.
+    init(in place: HeavyReads.FilePlace, beginning: String, pages read: @escaping Read) {
+        self.place = place
+        self.read = read
+        state = Mutex(State(piece: .bytes(ByteBuffer(string: beginning))))
+    }
+
+    func listen(_ onPiece: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onPiece = onPiece }
+        onPiece()
+    }
+
+    func next() -> ReplyPiece? {
+        let (piece, isLast) = state.withLock { state -> (ReplyPiece?, Bool) in
+            defer { state.piece = nil }
+            return (state.piece, state.isLast)
+        }
+        guard case .bytes = piece else { return piece }
+        if isLast {
+            state.withLock { $0.piece = .end }
+        } else {
+            // SAFETY: belongs to the stream, and ends with the page.
+            Task { await readPage() }
+        }
+        return piece
+    }
+
+    private func readPage() async {
+        let start = state.withLock { $0.next }
+        let page = try? await HeavyReads.besides { [place, read] in
+            var page: (text: String, next: Int64?) = ("", start)
+            repeat {
+                guard place.isHeld else { return nil as (text: String, next: Int64?)? }
+                page = try await read(page.next)
+            } while page.text.isEmpty && page.next != nil
+            return page
+        }
+        let onPiece = state.withLock { state in
+            state.next = page?.next
+            state.isLast = page?.next == nil
+            state.piece = page.map { .bytes(ByteBuffer(string: $0.text)) } ?? .broken
+            return state.onPiece
+        }
+        onPiece?()
+    }
+}
