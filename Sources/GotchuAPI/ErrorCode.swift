@@ -68,6 +68,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case serverUnreachable = "SERVER_UNREACHABLE"
     case badServerAnswer = "BAD_SERVER_ANSWER"
     case journalUnwritable = "JOURNAL_UNWRITABLE"
+    case outcomeUnknown = "OUTCOME_UNKNOWN"
 
     var httpStatus: Int {
         switch self {
@@ -95,7 +96,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .internalError: 500
         case .providerRefused, .badServerAnswer: 502
         case .tryAgain, .providerUnavailable, .radioUnavailable, .serverUnreachable,
-            .journalUnwritable:
+            .journalUnwritable, .outcomeUnknown:
             503
         }
     }

@@ -31,7 +31,7 @@ struct DaemonFailure: Error {
             let status: ExitStatus =
                 switch failure {
                 case .inUse: .unavailable
-                case .system, .unreadable: .inputOutput
+                case .system, .uncertain, .unreadable: .inputOutput
                 // A restart does not help. With this code, the unit does not restart gotchud.
                 case .corrupt, .foreign: .badData
                 }

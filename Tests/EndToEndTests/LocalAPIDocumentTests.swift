@@ -51,6 +51,7 @@ struct LocalAPIDocumentTests {
         let own: Set<ErrorCode> = [
             .notPermitted, .browserRefused, .notLoggedIn, .payeeChanged, .notNear, .ambiguous,
             .paymentInProgress, .radioUnavailable, .serverUnreachable, .journalUnwritable,
+            .outcomeUnknown,
         ]
         #expect(own.isSubset(of: named))
     }

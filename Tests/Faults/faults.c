@@ -16,8 +16,8 @@
 //
 // FAULT_DISK is the path of a file. While it contains `full` or `readonly`, writes to regular
 // files fail. FAULT_SYNC is the path of a file. If it contains `fail`, the next sync fails and
-// removes it. While it contains `slow N`, each sync takes N milliseconds more. A space and a text
-// may follow each of these; the fault then concerns only files whose paths contain the text.
+// removes it. While it contains `broken`, each sync and each truncation fails. While it contains
+// `slow N`, each sync takes N milliseconds more. A space and a text may follow each of these; the fault then concerns only files whose paths contain the text.
 // FAULT_CLOCK is the path of a file with the offset of the wall clock in seconds. FAULT_SUSPENDED
 // is the path of a file with the seconds for which the machine seems to have been suspended.
 #define _GNU_SOURCE
@@ -92,6 +92,7 @@ static int disk_fault(int descriptor) {
 static int sync_fault(int descriptor) {
     char text[256];
     if (read_file("FAULT_SYNC", text, sizeof text) == 0) return 0;
+    if (strncmp(text, "broken", 6) == 0) return is_meant(descriptor, text) ? EIO : 0;
     if (strncmp(text, "slow ", 5) == 0) {
         if (is_meant(descriptor, text + 5)) usleep((useconds_t)atol(text + 5) * 1000);
         return 0;
@@ -124,7 +125,7 @@ static void carry_out(char *action, const void *bytes, size_t length, off_t offs
         *line++ = 0;
         append(file, line);
     } else if (strcmp(action, "lose") == 0) {
-        if (ftruncate(last.descriptor, last.offset) != 0) abort();
+        if (REAL(ftruncate)(last.descriptor, last.offset) != 0) abort();
         die();
     } else if (strcmp(action, "tear") == 0) {
         if (REAL(pwrite)(last.descriptor, bytes, length / 2, offset) < 0) abort();
@@ -233,6 +234,20 @@ static int synced(int descriptor, int (*sync)(int)) {
 int fsync(int descriptor) { return synced(descriptor, REAL(fsync)); }
 
 int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync)); }
+
+static int is_broken(int descriptor) {
+    char text[256];
+    return is_regular(descriptor) && read_file("FAULT_SYNC", text, sizeof text) > 0
+        && strncmp(text, "broken", 6) == 0 && is_meant(descriptor, text);
+}
+
+int ftruncate(int descriptor, off_t length) {
+    if (!is_broken(descriptor)) return REAL(ftruncate)(descriptor, length);
+    errno = EIO;
+    return -1;
+}
+
+int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
 
 // Returns the offset of the wall clock in seconds. Reads the file at most 20 times a second.
 static time_t clock_fault(const struct timespec *now) {

@@ -155,20 +155,24 @@ extension ErrorCode {
             "A payment of this session is open, too many payments are, or it may have been "
                 + "sent and cannot be cancelled."
         case .paymentCancelled:
-            "The payment was cancelled before anything was sent. Only ever the `code` of a "
-                + "payment."
+            "The payment or refund was cancelled, or not started: nothing was sent. Only ever the "
+                + "`code` of a payment or refund."
         case .radioUnavailable: "The request cannot be advertised; it was cancelled."
         case .serverUnreachable: "The payment server did not answer. Nothing is known."
         case .badServerAnswer:
             "The payment server's answer is not as its contract says. The call may have been "
                 + "carried out."
         case .journalUnwritable: "The disk is full or broken. Nothing was started."
+        case .outcomeUnknown:
+            "The disk broke during the call: gotchud cannot tell yet whether it was recorded. The "
+                + "lists say how it ends."
         }
     }
 
     /// The text in the column `retry`: the conditions for repeating the call.
     fileprivate var retry: String {
         switch self {
+        case .outcomeUnknown: "once its end is known, same key"
         case .tryAgain, .serverUnreachable, .providerUnavailable:
             "yes: in a second or more, same key"
         case .internalError, .badServerAnswer: "yes, a few times: same key"

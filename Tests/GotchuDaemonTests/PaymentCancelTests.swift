@@ -78,7 +78,7 @@ struct PaymentCancelTests {
     func unwritten() async throws {
         let bench = try Bench()
         let id = try await bench.agree()
-        bench.journal.fail(2)
+        bench.journal.fail(3)
         await #expect { try await bench.payments.cancel(id) } throws: {
             ($0 as? Problem)?.errorCode == .journalUnwritable
         }

@@ -17,7 +17,7 @@ struct PaymentDriveTests {
         #expect(bench.server.routes == [.resolve, .lock, .send])
         try expectJournalFirst(bench)
         #expect(bench.proximity.endedSessions.map(\.rawValue) == [ScriptedServer.sid])
-        #expect(bench.journal.records.count == 3)
+        #expect(bench.journal.records.count == 4)
     }
 
     /// Checks that the journal had each step before its call, that all sends are equal, and that
@@ -139,7 +139,7 @@ struct PaymentDriveTests {
 
     @Test(
         "A call waits until its step is journalled; a decline is journalled before it is published",
-        arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
+        arguments: [[2], [3], [4], [2, 3, 4], [2, 3, 4, 5, 6]],
         [true, false]
     )
     func journalFails(writes: [Int], isPaid: Bool) async throws {
@@ -181,11 +181,63 @@ struct PaymentDriveTests {
         try expectJournalFirst(next)
     }
 
-    @Test("A restart after any of the journal's records completes the payment with one charge")
+    @Test(
+        "A payment that may be in the journal though its write failed is unknown, then never sent",
+        arguments: [true, false]
+    )
+    func uncertainStart(isRestarted: Bool) async throws {
+        let bench = try Bench()
+        bench.journal.failUncertainly(1)
+        await #expect { try await bench.agree() } throws: {
+            ($0 as? Problem)?.errorCode == .outcomeUnknown
+        }
+        let open = try #require(await bench.payments.views().first)
+        #expect(open.state == .unknown && open.detail.contains("Nothing was sent yet"))
+        let next = isRestarted ? try Bench(bench.journal.records, server: bench.server) : bench
+        await next.drive(isResumed: true)
+        let end = try await next.payments.view(of: open.id)
+        #expect(end.state == .declined && end.code == "PAYMENT_CANCELLED")
+        #expect(bench.server.routes == [.resolve])
+        guard case .payment(let last) = next.journal.records.last else {
+            Issue.record("The journal's last record is not a payment")
+            return
+        }
+        #expect(last.refusal == .notStarted)
+        #expect(try await next.pay().state == .paid)
+        #expect(bench.server.movements == 1)
+    }
+
+    @Test("The same key starts a payment anew if its first call could not be recorded")
+    func uncertainKey() async throws {
+        let bench = try Bench()
+        let key = IdempotencyKey.random()
+        bench.journal.failUncertainly(1)
+        _ = try? await bench.payments.create(Bench.wish, key: key)
+        await bench.drive(isResumed: true)
+        let again = try await bench.payments.create(Bench.wish, key: key)
+        #expect(!again.isReplay)
+        await bench.drive()
+        #expect(try await bench.payments.view(of: again.view.id).state == .paid)
+        #expect(bench.server.movements == 1)
+    }
+
+    @Test("A restart after the first of the journal's records ends the payment without a call")
+    func onlyBegun() async throws {
+        let first = try Bench()
+        let end = try await first.pay()
+        let next = try Bench(Array(first.journal.records.prefix(1)))
+        await next.drive(isResumed: true)
+        #expect(try await next.payments.view(of: end.id).code == "PAYMENT_CANCELLED")
+        #expect(next.server.calls.isEmpty)
+    }
+
+    @Test(
+        "A restart after any later of the journal's records completes the payment with one charge"
+    )
     func resume() async throws {
         let first = try Bench()
         let end = try await first.pay()
-        for count in 1...first.journal.records.count {
+        for count in 2...first.journal.records.count {
             let records = Array(first.journal.records.prefix(count))
             let next = try Bench(records, server: first.server)
             await next.drive(isResumed: true)

@@ -43,7 +43,7 @@ struct RefundDriveTests {
             return
         }
         #expect(record.isOpen && record.body == bench.server.calls[1].body)
-        #expect(bench.journal.records.count == 2)
+        #expect(bench.journal.records.count == 3)
         // A second call for the same refund returns it without a call to the server.
         let again = try await bench.payments.refund(wish)
         #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
@@ -85,7 +85,7 @@ struct RefundDriveTests {
         #expect(try await refund(on: bench).state == .declined)
         // The second call repeats the declined key. The next key is written to the journal, which
         // fails once. The third call uses the next key.
-        bench.journal.fail(4)
+        bench.journal.fail(6)
         #expect(try await refund(on: bench).state == .paid)
         let calls = bench.server.calls(.refund)
         #expect(calls.count == 3 && calls[0].key == calls[1].key && calls[1].key != calls[2].key)
@@ -111,7 +111,7 @@ struct RefundDriveTests {
 
     @Test(
         "If one journal write fails, the refund still reaches its end, and is made at most once",
-        arguments: 1...3
+        arguments: 1...4
     )
     func journalFails(write: Int) async throws {
         for isPaid in [true, false] {
@@ -131,6 +131,28 @@ struct RefundDriveTests {
             #expect(try await next.payments.view(of: end.id).state == end.state)
             #expect(bench.server.movements == (isPaid ? 1 : 0))
         }
+    }
+
+    @Test(
+        "A refund that may be in the journal though its write failed is unknown, then never sent",
+        arguments: [true, false]
+    )
+    func uncertainStart(isRestarted: Bool) async throws {
+        let bench = try bench()
+        bench.journal.failUncertainly(1)
+        await #expect { try await bench.payments.refund(wish) } throws: {
+            ($0 as? Problem)?.errorCode == .outcomeUnknown
+        }
+        // Pressed again, it is the same refund.
+        let open = try await bench.payments.refund(wish)
+        #expect(open.isReplay && open.view.state == .unknown)
+        let next = isRestarted ? try self.bench(bench.journal.records, after: bench.server) : bench
+        await next.drive(isResumed: true)
+        let end = try await next.payments.view(of: open.view.id)
+        #expect(end.state == .declined && end.code == "PAYMENT_CANCELLED")
+        #expect(bench.server.calls(.refund).isEmpty)
+        #expect(try await refund(on: next).state == .paid)
+        #expect(bench.server.movements == 1)
     }
 
     @Test(

@@ -65,6 +65,15 @@ package struct Faults: Sendable {
         try "fail \(part)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
+    /// Makes every sync and every truncation fail, or ends the fault. A write then reaches the file,
+    /// but is neither certain nor can it be undone.
+    ///
+    /// - Parameter part: A part of the paths of the files concerned.
+    package func disk(isBroken: Bool, of part: String) throws {
+        guard isBroken else { return _ = unlink(syncFile) }
+        try "broken \(part)".write(toFile: syncFile, atomically: true, encoding: .utf8)
+    }
+
     /// A Boolean that is true if the planned sync failure has occurred, or none was planned.
     package var hasFailed: Bool { access(syncFile, F_OK) != 0 }
 

@@ -21,7 +21,8 @@ extension ErrorCode {
             .unsupportedMediaType, .signatureInvalid, .badServerAnswer:
             .bug
         case .radioUnavailable, .journalUnwritable: .inputOutput
-        case .rateLimited, .tryAgain, .serverUnreachable, .providerUnavailable: .tryAgain
+        case .rateLimited, .tryAgain, .serverUnreachable, .providerUnavailable, .outcomeUnknown:
+            .tryAgain
         case .methodNotAllowed: .apiMismatch
         case .forbidden, .notPermitted, .browserRefused: .notPermitted
         case .unauthorized, .notLoggedIn, .fundingNotConfigured: .configuration
@@ -48,7 +49,8 @@ extension ErrorCode {
         case .scoresChanged, .noScores: "gotchu-ctl contest board"
         case .rosterInvalid: "gotchu-ctl contest roster"
         case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
-        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
+            .outcomeUnknown:
             "gotchu-ctl history"
         case .notRefundable: "gotchu-ctl earnings history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"

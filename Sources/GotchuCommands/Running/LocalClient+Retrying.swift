@@ -99,8 +99,8 @@ extension ErrorCode {
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
             .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
-            .radioUnavailable, .serverUnreachable, .journalUnwritable, .signatureInvalid,
-            .providerUnavailable, .badServerAnswer:
+            .radioUnavailable, .serverUnreachable, .journalUnwritable, .outcomeUnknown,
+            .signatureInvalid, .providerUnavailable, .badServerAnswer:
             false
         }
     }

@@ -49,14 +49,25 @@ extension MoneyFlowAction: Sendable where Call: Sendable {}
 
 /// The state of a payment or refund as stored in the journal.
 package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
+    /// The first record of it. Nothing is sent before a second one says `open`, which is written
+    /// once the first is certain to be on disk.
+    case begun(Progress)
     case open(Progress)
     case ended(MoneyOutcome)
 
     /// The final outcome; `nil` while it is open.
     package var end: MoneyOutcome? {
         switch self {
-        case .open: nil
+        case .begun, .open: nil
         case .ended(let end): end
+        }
+    }
+
+    /// The progress while it is open.
+    package var progress: Progress? {
+        switch self {
+        case .begun(let progress), .open(let progress): progress
+        case .ended: nil
         }
     }
 }

@@ -60,6 +60,13 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "It was cancelled before anything was sent."
     )
 
+    /// The decline of a payment or refund that was begun, while nobody could be told so: its
+    /// journal record was not certain, or the daemon ended before its caller had an answer.
+    package static let notStarted = Decline(
+        code: "PAYMENT_CANCELLED",
+        detail: "It was not started: nothing was sent, and nothing will be."
+    )
+
     /// The same refusal, worded for an earlier request whose answer was lost.
     ///
     /// The session existed when that request was sent. `NOT_FOUND` now means that the server's

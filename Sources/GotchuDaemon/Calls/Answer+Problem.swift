@@ -59,6 +59,8 @@ extension Problem {
     /// Creates the problem of a failed journal write. An operation starts only after its record is
     /// written.
     init(_ failure: JournalFailure) {
-        self.init(.journalUnwritable, detail: failure.sentence, fix: failure.fix)
+        let code: ErrorCode =
+            if case .uncertain = failure { .outcomeUnknown } else { .journalUnwritable }
+        self.init(code, detail: failure.sentence, fix: failure.fix)
     }
 }

@@ -4,6 +4,9 @@ enum JournalFailure: Error, Equatable, Sendable {
     case inUse(folder: String)
     /// A file operation failed. `reason` is the system's error message.
     case system(operation: String, reason: String)
+    /// A write failed, and could not be undone. The record may be read at the next start. Nothing
+    /// more is written before it is undone.
+    case uncertain(operation: String, reason: String)
     /// A line is damaged, but not by an incomplete write. The disk or a person has changed it.
     case corrupt(file: String, line: Int)
     /// A line is intact, but this version of gotchud does not know its format.
@@ -17,6 +20,9 @@ enum JournalFailure: Error, Equatable, Sendable {
         case .inUse(let folder): "Another gotchud uses the state folder \(folder)."
         case .system(let operation, let reason):
             "The journal cannot be used: \(operation): \(reason)."
+        case .uncertain(let operation, let reason):
+            "It is not known whether this was recorded: the journal can be neither written nor "
+                + "restored: \(operation): \(reason)."
         case .corrupt(let file, let line):
             "Line \(line) of \(file) is damaged, so payments may be missing from it."
         case .foreign(let file, let line):
@@ -29,6 +35,7 @@ enum JournalFailure: Error, Equatable, Sendable {
     var fix: String {
         switch self {
         case .inUse: "Stop the other one, or give this one its own folder with --state."
+        case .uncertain: "gotchu-ctl history, before it is done again; then gotchu-ctl doctor"
         case .system: "Check the folder's owner, its mode and the free space: df -h, ls -ld."
         case .corrupt:
             "Keep a copy, compare open payments with the payment server, then move the file away."

@@ -59,8 +59,9 @@ struct JournalFile: ~Copyable {
     /// Writes one record and returns when it is on disk. The record must be decodable.
     ///
     /// If a write fails, the file is truncated to its old length: a record is complete or absent.
-    /// If the truncation fails too, no record is written until it succeeds. Otherwise a refused
-    /// record could appear again after a restart.
+    /// If the truncation fails too, no record is written until it succeeds.
+    ///
+    /// - Throws: `uncertain` if the truncation failed too: the next start may read the record.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
         if hasIncompleteWrite { try truncateIncompleteWrite() }
         if contents.lineCount > Self.lineLimit { try compact() }
@@ -68,8 +69,8 @@ struct JournalFile: ~Copyable {
         // A line that cannot be decoded would prevent the next start. Then no open payment would be
         // driven.
         guard case .record = JournalLine.decode(line.dropLast()) else { throw .unreadable }
+        var written = 0
         do throws(JournalFailure) {
-            var written = 0
             while written < line.count {
                 written += try Self.call("write") {
                     line[written...].withUnsafeBytes {
@@ -79,8 +80,7 @@ struct JournalFile: ~Copyable {
             }
             try Self.call("sync") { fdatasync(descriptor) }
         } catch {
-            hasIncompleteWrite = true
-            try? truncateIncompleteWrite()
+            if written > 0 { try undo(error) }
             throw error
         }
         length += line.count
@@ -112,6 +112,17 @@ struct JournalFile: ~Copyable {
             throw .system(operation: "write", reason: String(cString: strerror(ENOSPC)))
         }
         try Self.call("sync") { fdatasync(descriptor) }
+    }
+
+    /// Undoes a write that failed.
+    private mutating func undo(_ failure: JournalFailure) throws(JournalFailure) {
+        hasIncompleteWrite = true
+        do throws(JournalFailure) {
+            try truncateIncompleteWrite()
+        } catch {
+            guard case .system(let operation, let reason) = failure else { throw failure }
+            throw .uncertain(operation: operation, reason: reason)
+        }
     }
 
     private mutating func truncateIncompleteWrite() throws(JournalFailure) {

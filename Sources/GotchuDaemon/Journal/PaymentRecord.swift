@@ -40,7 +40,13 @@ struct PaymentRecord: MoneyRecord {
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 
     /// A Boolean that is true while the payment can be cancelled because nothing was sent.
-    var isLocking: Bool { stage == .open(.locking) }
+    var isLocking: Bool {
+        switch stage {
+        case .begun, .open(.locking): true
+        case .open(.sending), .ended: false
+        }
+    }
+
     var mayBeSent: Bool { !isLocking }
     var line: JournalRecord { .payment(self) }
 
@@ -99,7 +105,7 @@ extension PaymentRecord {
             payeeID: session.payeeID,
             createdAt: now,
             updatedAt: now,
-            stage: .open(.locking),
+            stage: .begun(.locking),
             isShare: session.places == nil ? nil : true,
             call: call
         )

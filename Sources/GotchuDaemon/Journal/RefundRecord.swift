@@ -18,7 +18,7 @@ struct RefundRecord: MoneyRecord {
     let createdAt: Timestamp
     var updatedAt: Timestamp
     var stage: MoneyStage<RefundFlow.Progress> {
-        didSet { if case .open(let progress) = stage { attempt = progress.attempt } }
+        didSet { attempt = stage.progress?.attempt ?? attempt }
     }
     /// The attempt number in the last key. A later refund of the same wish begins with it.
     private(set) var attempt: Int
@@ -38,12 +38,12 @@ struct RefundRecord: MoneyRecord {
         currency = amount.currency
         createdAt = .now
         updatedAt = createdAt
-        stage = .open(RefundFlow.Progress(attempt: attempt))
+        stage = .begun(RefundFlow.Progress(attempt: attempt))
         self.attempt = attempt
     }
 
     var sid: SessionID { wish.sid }
-    var mayBeSent: Bool { true }
+    var mayBeSent: Bool { if case .begun = stage { false } else { true } }
     var line: JournalRecord { .refund(self) }
 
     var amount: TippedAmount {

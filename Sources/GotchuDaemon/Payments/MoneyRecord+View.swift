@@ -25,6 +25,7 @@ extension PaymentRecord {
 
     private func state(_ reason: UnresolvedReason?) -> PaymentView.State {
         switch stage {
+        case .begun: reason == nil ? .locking : .unknown
         case .open(.locking): .locking
         case .open(.sending): reason == nil ? .sending : .unknown
         case .ended(.paid): .paid
@@ -34,7 +35,7 @@ extension PaymentRecord {
 
     private func sentence(_ reason: UnresolvedReason?) -> String {
         switch stage {
-        case .open(let progress):
+        case .begun(let progress), .open(let progress):
             reason?.sentence(
                 "it charges once",
                 server: server,
@@ -47,7 +48,7 @@ extension PaymentRecord {
 
     private func nextStep(_ reason: UnresolvedReason?) -> String? {
         switch stage {
-        case .open(.locking): reason?.nextStep(otherwise: "gotchu-ctl cancel \(id)")
+        case .begun, .open(.locking): reason?.nextStep(otherwise: "gotchu-ctl cancel \(id)")
         case .open(.sending): reason?.nextStep(otherwise: "gotchu-ctl history")
         case .ended(.paid): nil
         case .ended(.declined(let refusal)): refusal.nextStep(otherwise: "gotchu-ctl scan")
@@ -80,7 +81,7 @@ extension RefundRecord {
 
     private func state(_ reason: UnresolvedReason?) -> PaymentView.State {
         switch stage {
-        case .open: reason == nil ? .sending : .unknown
+        case .begun, .open: reason == nil ? .sending : .unknown
         case .ended(.paid): .paid
         case .ended(.declined): .declined
         }
@@ -88,8 +89,8 @@ extension RefundRecord {
 
     private func sentence(_ reason: UnresolvedReason?) -> String {
         switch stage {
-        case .open:
-            reason?.sentence("it refunds once", server: server, mayBeSent: true)
+        case .begun, .open:
+            reason?.sentence("it refunds once", server: server, mayBeSent: mayBeSent)
                 ?? "Refunding \(amount)."
         case .ended(.paid(let receipt)):
             receipt.wasMadeBefore == true
@@ -101,7 +102,7 @@ extension RefundRecord {
 
     private func nextStep(_ reason: UnresolvedReason?) -> String? {
         switch stage {
-        case .open: reason?.nextStep(otherwise: "gotchu-ctl history")
+        case .begun, .open: reason?.nextStep(otherwise: "gotchu-ctl history")
         case .ended(.paid): nil
         case .ended(.declined(let refusal)): refusal.nextStep(otherwise: "gotchu-ctl history")
         }

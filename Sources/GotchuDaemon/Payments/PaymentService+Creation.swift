@@ -23,7 +23,8 @@ extension PaymentService: IdempotentCreation, LocalCollection {
     }
 
     func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: PaymentView)? {
-        for record in payments {
+        // The caller of a payment that was not started may start it with the same key.
+        for record in payments where record.refusal != .notStarted {
             for call in record.calls where call.key == key { return (call, view(record)) }
         }
         return nil

@@ -14,7 +14,7 @@ extension PaymentService {
     }
 
     private func drive<Record: MoneyRecord>(_ record: Record, isResumed: Bool) async {
-        guard case .open(let progress) = record.stage else { return }
+        guard let progress = await open(record, isResumed: isResumed) else { return }
         var flow = record.flow(from: progress, isResumed: isResumed)
         let elapsed = elapsed
         var event = MoneyFlowEvent.started
@@ -35,6 +35,28 @@ extension PaymentService {
             case .finish(let end): return finish(record, end)
             }
         }
+    }
+
+    /// Returns the progress of a record that may be sent; `nil` if it has ended.
+    ///
+    /// A record that is only begun was never sent. A new one continues once the journal says so.
+    /// One that a start found, or whose write may have failed, ends as not started: its caller was
+    /// not told that it was started.
+    private func open<Record: MoneyRecord>(
+        _ record: Record,
+        isResumed: Bool
+    ) async -> Record.Flow.Progress? {
+        guard case .begun(let progress) = record.stage else { return record.stage.progress }
+        while isOpen(record.id), !isTaskStopping {
+            let next: MoneyStage<Record.Flow.Progress> =
+                isResumed ? .ended(.declined(.notStarted)) : .open(progress)
+            if case .journalled = await journal(next, of: record) {
+                return isResumed ? nil : progress
+            }
+            report(.journal, of: record.id)
+            await wait(record.id, for: RetrySchedule.firstDelay)
+        }
+        return nil
     }
 
     private func ask<Record: MoneyRecord>(

@@ -105,8 +105,11 @@ actor PaymentService: Service {
     }
 
     /// Journals a new record and schedules it. Returns once the record is on disk.
-    func start(
-        _ record: any MoneyRecord,
+    ///
+    /// - Throws: `OUTCOME_UNKNOWN` if the record may be on disk although its write failed. It then
+    ///   stays open until the journal has recorded that it was not started.
+    func start<Record: MoneyRecord>(
+        _ record: Record,
         nearSince since: MonotonicTime? = nil
     ) async throws(Problem) {
         guard !isStopping else { throw .stopping }
@@ -119,18 +122,41 @@ actor PaymentService: Service {
         }
         starting.insert(record.sid)
         defer { starting.remove(record.sid) }
-        try await core.journal.require(record.line)
-        counts.began(record)
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            if case .uncertain = error {
+                schedule(record, isResumed: true)
+                report(.journal, of: record.id)
+            }
+            throw Problem(error)
+        }
+        var record = record
+        if let progress = record.stage.progress {
+            var open = record
+            open.stage = .open(progress)
+            // The caller is told that it was started, also if this fails: `drive` repeats it, and
+            // sends nothing before that.
+            if (try? await core.journal.append(open.line)) != nil { record = open }
+        }
         nearSince[record.id] = since
-        records[record.id] = record
-        records.evictEnded(beyond: Self.memoryLimit) { $0 }
-        driveQueue.append((record.id, isResumed: false))
-        wake.yield()
+        schedule(record, isResumed: false)
         core.logger.notice(
             record is RefundRecord ? "Refund was started" : "Payment was started",
             metadata: ["payment": "\(record.id)", "amount": "\(record.amount)"]
         )
         core.hub.publish(.paymentChanged(view(record)))
+    }
+
+    /// Adds a new record and lets it be driven.
+    ///
+    /// - Parameter isResumed: True if it is treated like a record that a start finds.
+    private func schedule(_ record: any MoneyRecord, isResumed: Bool) {
+        counts.began(record)
+        records[record.id] = record
+        records.evictEnded(beyond: Self.memoryLimit) { $0 }
+        driveQueue.append((record.id, isResumed: isResumed))
+        wake.yield()
     }
 
     /// Replaces a record. If its view has changed, publishes it.

@@ -10,6 +10,7 @@ struct RequestDriver {
     let service: RequestService
 
     func run() async {
+        guard await service.record(id)?.state != .unknown else { return await withdraw() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await service.putOnAir(id) }
             group.addTask { await leaveAirAtExpiry() }
@@ -42,6 +43,22 @@ struct RequestDriver {
             let jitter = Double.random(in: 0..<1)
             let delay = schedule.next(retryAfter: retryAfter, jitter: jitter)
             // A customer waits at the till, so the delay is limited.
+            try? await Task.sleep(for: min(delay, Self.maximumDelay))
+        }
+    }
+
+    /// Cancels a request at the server. Its till was not told of it, so nobody may pay it.
+    private func withdraw() async {
+        var schedule = RetrySchedule()
+        while !Task.isCancelled, let record = await service.record(id), !record.state.isFinal {
+            do throws(Problem) {
+                _ = try await service.cancel(id)
+            } catch {
+                // The server refuses, and the request has expired. No further answer will come.
+                if isOver(record), error.retryable != true { return }
+            }
+            let delay = schedule.next(retryAfter: nil, jitter: .random(in: 0..<1))
+            // A backoff with jitter until the server has an answer.
             try? await Task.sleep(for: min(delay, Self.maximumDelay))
         }
     }

@@ -75,6 +75,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         for var record in journal.contentsAtStart.requests.values {
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
+                // The till was not told of it. A repeated call is a new request.
+                if record.state == .unknown { record.call = nil }
                 // Another server cannot report the outcome of the request.
                 if canEnd { watchQueue.append(record.sid) } else { record.state = .unknown }
             }
@@ -138,7 +140,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         let end = Timestamp.now.advanced(
             by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
         )
-        let record = RequestRecord(
+        var record = RequestRecord(
             sid: session.sid,
             eid: session.eid,
             server: client.server.description,
@@ -151,7 +153,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             createdAt: .now,
             // If its contest locks before that, a desk ends then.
             expiresAt: new.contestID == nil ? end : min(end, session.expiresAt),
-            state: .advertising,
+            state: .unknown,
             paidAt: nil,
             payee: session.payee?.name,
             publicURL: session.publicURL,
@@ -160,9 +162,15 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         do throws(JournalFailure) {
             try await journal.append(.request(record))
         } catch {
-            await abandon(record, because: error.sentence)
+            if case .uncertain = error {
+                withdraw(record)
+            } else {
+                await abandon(record, because: error.sentence)
+            }
             throw Problem(error)
         }
+        record.state = .advertising
+        await journalStart(record)
         do throws(RadioFailure) {
             try await bringOnAir(record.sid, record.eid)
         } catch {
@@ -179,6 +187,30 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             metadata: ["request": "\(record.sid)", "amount": "\(record.amount)"]
         )
         return record
+    }
+
+    /// Journals that the till is told of a request. Without this record, the next start cancels the
+    /// request.
+    private func journalStart(_ record: RequestRecord) async {
+        do throws(JournalFailure) {
+            try await journal.append(.request(record))
+        } catch {
+            logger.warning(
+                "A request will not be resumed after a restart",
+                metadata: ["request": "\(record.sid)", "reason": "\(error.sentence)"]
+            )
+        }
+    }
+
+    /// Adds a request that may be in the journal although its write failed. It is never advertised:
+    /// its driver cancels it at the server.
+    private func withdraw(_ record: RequestRecord) {
+        var record = record
+        record.call = nil
+        records[record.sid] = record
+        watchQueue.append(record.sid)
+        wake.yield()
+        publish(record)
     }
 
     private func requireRoom() throws(Problem) {

@@ -184,7 +184,9 @@ final class TillService: LocalPairings, TillRegistry {
             if created.isReplay, isCounted { release(wish, of: hash, on: day) }
             return created
         } catch {
-            if isCounted { release(wish, of: hash, on: day) }
+            // A refund that may be made counts.
+            let mayBeMade = error.errorCode == .outcomeUnknown
+            if isCounted, !mayBeMade { release(wish, of: hash, on: day) }
             throw error
         }
     }

@@ -6,13 +6,15 @@ import { clock, make } from "./till-rows.js";
 const $ = (id) => document.getElementById(id);
 
 /**
- * Shows an error or a message in `place`. For a refusal: `meaning` (its effect on the money), then the sentence
- * and the code. For any other error, or for none: `words`. Without an error and words, `place` is hidden.
+ * Shows an error or a message in `place`. For a refusal: `meaning` (its effect on the money, if that is certain), then
+ * the sentence and the code. For any other error, or for none: `words`. Without an error and words, `place` is hidden.
  */
 export function tell(place, error, words, meaning = "") {
   place.hidden = !error && !words;
-  if (error instanceof Refused) place.replaceChildren(`${meaning}${error.sentence} `, make("code", "", error.code));
-  else place.textContent = words ?? "";
+  if (error instanceof Refused) {
+    const effect = error.isCertain ? meaning : "";
+    place.replaceChildren(`${effect}${error.sentence} `, make("code", "", error.code));
+  } else place.textContent = words ?? "";
 }
 
 let refunding = null;

@@ -11,6 +11,8 @@ export class Refused extends Error {
     super(problem.detail ?? "gotchud refuses this.");
     this.code = problem.code ?? `HTTP ${status}`;
     this.sentence = [this.message, problem.fix].filter(Boolean).join(" → ");
+    /** True if gotchud is certain that it has started nothing. */
+    this.isCertain = !["OUTCOME_UNKNOWN", "INTERNAL_ERROR", "BAD_SERVER_ANSWER"].includes(this.code);
   }
 }
 

@@ -109,7 +109,7 @@ async function charge() {
         "Nothing was charged, and the amount stays. ");
       // After a refusal there is no request. The amount stays and can be charged again or changed.
       if (error.code === "IDEMPOTENCY_KEY_REUSED") refuseReplay();
-      else if (error instanceof Refused) sale.isSent = false;
+      else if (error instanceof Refused && error.isCertain) sale.isSent = false;
       else await new Promise((done) => setTimeout(done, pause));
     }
     isFirst = false;

@@ -115,6 +115,77 @@ struct FaultTests {
         try await stage.expectBooksBalance()
     }
 
+    /// Makes a call while the journal can be neither synced nor cut, and checks that its outcome is
+    /// not known. Then the program is killed, or not, and the disk works again.
+    private func callOnBrokenDisk(
+        _ stage: CrashStage,
+        _ part: CrashStage.Part,
+        isKilled: Bool,
+        _ call: () async throws -> Void
+    ) async throws {
+        try part.faults.disk(isBroken: true, of: "/journal")
+        await #expect {
+            try await call()
+        } throws: { ($0 as? Problem)?.errorCode == .outcomeUnknown }
+        if isKilled { try await stage.kill(part) }
+        try part.faults.disk(isBroken: false, of: "/journal")
+    }
+
+    @Test(
+        "A payment or refund that was neither recorded nor undone is unknown, and then never made",
+        arguments: [true, false]
+    )
+    func neitherRecordedNorUndone(isKilled: Bool) async throws {
+        let stage = try await CrashStage()
+        let (kiosk, payer) = (stage.kiosk, stage.payer)
+        let before = try await stage.balance(payer)
+        let request = try await openRequest(stage, 700)
+        try await callOnBrokenDisk(stage, payer, isKilled: isKilled) {
+            _ = try await pay(stage, request)
+        }
+        let payments: PaymentsReply = try await stage.until("it ends", payer, "/v1/payments") {
+            $0.payments.first?.state.isFinal == true
+        }
+        #expect(payments.payments.map(\.state) == [.declined])
+        #expect(payments.payments.first?.code == "PAYMENT_CANCELLED")
+        let paid = try await pay(stage, request)
+        #expect(try await state(stage, of: paid, \.isFinal).state == .paid)
+        #expect(try await stage.balance(payer) == before - 700)
+
+        let wish = NewRefund(sid: request.id, amountCents: 500)
+        try await callOnBrokenDisk(stage, kiosk, isKilled: isKilled) {
+            _ = try await stage.call(kiosk, "POST", "/v1/refunds", wish) as PaymentView
+        }
+        let refunds: PaymentsReply = try await stage.until("it ends", kiosk, "/v1/payments") {
+            $0.payments.first?.state.isFinal == true
+        }
+        #expect(refunds.payments.map(\.state) == [.declined])
+        #expect(try await stage.balance(payer) == before - 700)
+        let refund: PaymentView = try await stage.call(kiosk, "POST", "/v1/refunds", wish)
+        let path = "/v1/payments/\(refund.id)"
+        let end: PaymentView = try await stage.until("it ends", kiosk, path) { $0.state.isFinal }
+        #expect(end.state == .paid)
+        #expect(try await stage.balance(payer) == before - 200)
+        try await stage.expectBooksBalance()
+    }
+
+    @Test(
+        "A request that was neither recorded nor undone is not advertised, and is cancelled",
+        arguments: [true, false]
+    )
+    func requestNeitherRecordedNorUndone(isKilled: Bool) async throws {
+        let stage = try await CrashStage()
+        try await callOnBrokenDisk(stage, stage.kiosk, isKilled: isKilled) {
+            _ = try await openRequest(stage, 100)
+        }
+        let list: RequestsReply = try await stage.until("it ends", stage.kiosk, "/v1/requests") {
+            $0.requests.first?.state.isFinal == true
+        }
+        #expect(list.requests.map(\.state) == [.cancelled])
+        #expect(list.requests.allSatisfy { !$0.isOnAir })
+        try await CrashMatrixTests.expectOneCharge(stage, amount: 100)
+    }
+
     @Test("A server whose disk is full confirms nothing; a payment ends when it has space again")
     func server() async throws {
         let stage = try await CrashStage()

@@ -10,6 +10,7 @@ final class MemoryJournal: RecordJournal {
         var records: [JournalRecord] = []
         var writes = 0
         var failing: Set<Int> = []
+        var uncertain: Set<Int> = []
     }
 
     private let state = Mutex(State())
@@ -25,16 +26,22 @@ final class MemoryJournal: RecordJournal {
     /// Makes the writes with these numbers fail. The first write has the number 1.
     func fail(_ writes: Int...) { state.withLock { $0.failing.formUnion(writes) } }
 
+    /// Makes the write with this number fail, although a restart finds its record.
+    func failUncertainly(_ write: Int) { state.withLock { _ = $0.uncertain.insert(write) } }
+
     /// The records of the earlier run and of this run.
     var records: [JournalRecord] { state.withLock(\.records) }
 
     func append(_ record: JournalRecord) async throws(JournalFailure) {
-        let isFailing = state.withLock { state in
+        let failure = state.withLock { state -> JournalFailure? in
             state.writes += 1
-            if state.failing.contains(state.writes) { return true }
+            if state.failing.contains(state.writes) {
+                return .system(operation: "write", reason: "No space left on device")
+            }
             state.records.append(record)
-            return false
+            return state.uncertain.contains(state.writes)
+                ? .uncertain(operation: "sync", reason: "Input/output error") : nil
         }
-        if isFailing { throw .system(operation: "write", reason: "No space left on device") }
+        if let failure { throw failure }
     }
 }
