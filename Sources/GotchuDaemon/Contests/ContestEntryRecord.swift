@@ -54,8 +54,9 @@ struct ContestEntryRecord: OrderRecord {
         self.call = call
     }
 
-    static func kept(in contents: JournalContents) -> [String: ContestEntryRecord] {
-        contents.contestEntries
+    init?(_ record: JournalRecord) {
+        guard case .contestEntry(let entry) = record else { return nil }
+        self = entry
     }
 
     /// Returns true if the code proves that the server has looked up the key.

@@ -42,8 +42,9 @@ struct WithdrawalRecord: OrderRecord {
         self.call = call
     }
 
-    static func kept(in contents: JournalContents) -> [String: WithdrawalRecord] {
-        contents.withdrawals
+    init?(_ record: JournalRecord) {
+        guard case .withdrawal(let withdrawal) = record else { return nil }
+        self = withdrawal
     }
 
     var isOpen: Bool { end == nil }

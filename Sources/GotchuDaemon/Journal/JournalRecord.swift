@@ -11,52 +11,59 @@ enum JournalRecord: Codable, Equatable, Sendable {
     case contestEntry(ContestEntryRecord)
 }
 
+extension JournalRecord {
+    /// The kinds of records.
+    fileprivate enum Kind { case payment, refund, request, withdrawal, contestEntry }
+
+    /// The id is unique among the records of its kind.
+    fileprivate var key: (kind: Kind, id: String, isOpen: Bool) {
+        switch self {
+        case .payment(let record): (.payment, record.id, record.isOpen)
+        case .refund(let record): (.refund, record.id, record.isOpen)
+        case .request(let record): (.request, record.sid.rawValue, !record.state.isFinal)
+        case .withdrawal(let record): (.withdrawal, record.id, record.isOpen)
+        case .contestEntry(let record): (.contestEntry, record.id, record.isOpen)
+        }
+    }
+}
+
 /// The contents of the journal: the newest record of each id.
-struct JournalContents: Equatable, Sendable {
-    var payments: [String: PaymentRecord] = [:]
-    var refunds: [String: RefundRecord] = [:]
-    var requests: [String: RequestRecord] = [:]
-    var withdrawals: [String: WithdrawalRecord] = [:]
-    var contestEntries: [String: ContestEntryRecord] = [:]
+struct JournalContents: Sendable {
+    private struct ID: Hashable {
+        let kind: JournalRecord.Kind
+        let id: String
+    }
+
+    private var table = RecordTable<ID, JournalRecord>()
     /// The number of lines that were read or added.
-    var lineCount = 0
+    private(set) var lineCount = 0
 
-    /// The maximum number of ended records of each kind that a rewritten journal keeps.
-    static let endedLimit = 200
+    /// The maximum number of records that a rewritten journal keeps: of each kind those that have
+    /// ended, and of the requests also those without an end. A request that can still be paid is
+    /// among these, because only few can be open at a time.
+    static let keptLimit = 200
 
-    /// The time after its expiry for which a rewritten journal keeps a request that has not ended.
-    /// After that the record is dropped. The payee loses nothing: the server's ledger has the
-    /// payment.
-    static let unknownLifetime: Duration = .seconds(24 * 3600)
+    /// The records in the order of their first lines.
+    var records: [JournalRecord] { table.values }
 
     mutating func add(_ record: JournalRecord) {
         lineCount += 1
-        switch record {
-        case .payment(let payment): payments[payment.id] = payment
-        case .refund(let refund): refunds[refund.id] = refund
-        case .request(let request): requests[request.sid.rawValue] = request
-        case .withdrawal(let withdrawal): withdrawals[withdrawal.id] = withdrawal
-        case .contestEntry(let entry): contestEntries[entry.id] = entry
-        }
+        let (kind, id, _) = record.key
+        table[ID(kind: kind, id: id)] = record
     }
 
-    /// The records of a rewritten journal: the open ones, and the newest ended ones.
+    /// The records of a rewritten journal, in their order: the open ones, and the newest ended
+    /// ones.
     var retainedRecords: [JournalRecord] {
-        let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
-        return Self.retained(payments.values) + Self.retained(refunds.values)
-            + Self.retained(withdrawals.values) + Self.retained(contestEntries.values)
-            + requests.values.filter(\.state.isFinal)
-            .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
-            .map(JournalRecord.request)
-            + requests.values.filter { !$0.state.isFinal && $0.expiresAt > oldest }
-            .map(JournalRecord.request)
-    }
-
-    private static func retained(
-        _ records: some Sequence<some JournalledRecord>
-    ) -> [JournalRecord] {
-        let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }
-        return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
-            + oldestFirst.filter(\.isOpen).map(\.line)
+        var counts: [JournalRecord.Kind: (open: Int, ended: Int)] = [:]
+        let newestFirst = records.reversed().filter { record in
+            let (kind, _, isOpen) = record.key
+            var count = counts[kind] ?? (0, 0)
+            if isOpen { count.open += 1 } else { count.ended += 1 }
+            counts[kind] = count
+            if isOpen { return kind != .request || count.open <= Self.keptLimit }
+            return count.ended <= Self.keptLimit
+        }
+        return newestFirst.reversed()
     }
 }

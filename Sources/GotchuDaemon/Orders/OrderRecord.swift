@@ -14,8 +14,8 @@ protocol OrderRecord: JournalledRecord {
     /// The command that shows the outcome.
     static var nextStep: String { get }
 
-    /// Returns the journal's records of this kind, by id.
-    static func kept(in contents: JournalContents) -> [String: Self]
+    /// - Returns: `nil` for a record of another kind.
+    init?(_ record: JournalRecord)
     /// Returns true if the server returns a code only after it has looked up the key.
     static func isDecidedByKey(_ code: String) -> Bool
 

@@ -15,7 +15,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
 
     private let core: DaemonCore
     private let clock: any Clock<Duration>
-    private var records: [String: Order]
+    private var records = RecordTable<String, Order>()
     private var reasons: [String: UnresolvedReason] = [:]
     /// The callers that wait for the end of an order.
     private(set) var waiting: [String: [Int: AsyncStream<Order.Reply>.Continuation]] = [:]
@@ -30,9 +30,10 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     init(_ core: DaemonCore, clock: any Clock<Duration> = ContinuousClock()) {
         self.core = core
         self.clock = clock
-        records = Order.kept(in: core.journal.contentsAtStart)
-        driveQueue = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
-            .map { ($0.id, isResumed: true) }
+        for record in core.journal.contentsAtStart.records.compactMap(Order.init) {
+            records[record.id] = record
+        }
+        driveQueue = records.values.filter(\.isOpen).map { ($0.id, isResumed: true) }
         if !driveQueue.isEmpty { wake.yield() }
     }
 
@@ -81,7 +82,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         defer { starting -= 1 }
         try await core.journal.require(record.line)
         records[record.id] = record
-        records.evictEnded(beyond: Self.memoryLimit) { $0 }
+        records.evict(beyond: Self.memoryLimit) { !$0.isOpen }
         driveQueue.append((record.id, isResumed: false))
         wake.yield()
         core.logger.notice("An order was started", metadata: [Order.kindName: "\(record.id)"])

@@ -46,8 +46,7 @@ extension PaymentService {
 
     /// Returns the oldest refund of a wish that was not declined.
     private func existingRefund(for wish: NewRefund) -> RefundRecord? {
-        refunds.filter { $0.wish == wish && $0.refusal == nil }
-            .min { $0.createdAt < $1.createdAt }
+        refunds.first { $0.wish == wish && $0.refusal == nil }
     }
 
     /// Throws if the amount is in another currency: 500 yen are not 500 cents.

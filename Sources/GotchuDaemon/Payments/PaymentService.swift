@@ -30,7 +30,7 @@ actor PaymentService: Service {
     private(set) var isStopping = false
     private(set) var counts = Counts()
 
-    private var records: [String: any MoneyRecord]
+    private var records = RecordTable<String, any MoneyRecord>()
     private var unresolved: UnresolvedPayments
     private var driveQueue: [(id: String, isResumed: Bool)]
     /// The waits between two attempts, by record.
@@ -50,10 +50,14 @@ actor PaymentService: Service {
         self.proximity = proximity
         self.sessions = sessions
         self.clock = clock
-        let contents = core.journal.contentsAtStart
-        let payments: [String: any MoneyRecord] = contents.payments
-        records = payments.merging(contents.refunds) { payment, _ in payment }
-        let open = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
+        for record in core.journal.contentsAtStart.records {
+            switch record {
+            case .payment(let payment): records[payment.id] = payment
+            case .refund(let refund): records[refund.id] = refund
+            case .request, .withdrawal, .contestEntry: break
+            }
+        }
+        let open = records.values.filter(\.isOpen)
         driveQueue = open.map { ($0.id, isResumed: true) }
         unresolved = UnresolvedPayments(open.map(\.id), at: .now)
         if !driveQueue.isEmpty { wake.yield() }
@@ -82,7 +86,7 @@ actor PaymentService: Service {
 
     /// All records in memory, newest first.
     func views() -> [PaymentView] {
-        records.values.sorted { $0.createdAt > $1.createdAt }.map { view($0) }
+        records.values.reversed().map { view($0) }
     }
 
     func view(of id: String) throws(Problem) -> PaymentView {
@@ -154,7 +158,7 @@ actor PaymentService: Service {
     private func schedule(_ record: any MoneyRecord, isResumed: Bool) {
         counts.began(record)
         records[record.id] = record
-        records.evictEnded(beyond: Self.memoryLimit) { $0 }
+        records.evict(beyond: Self.memoryLimit) { !$0.isOpen }
         driveQueue.append((record.id, isResumed: isResumed))
         wake.yield()
     }

@@ -35,7 +35,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     let tokens: TokenStore
     private let hub: EventHub
 
-    var records: [SessionID: RequestRecord] = [:]
+    var records = RecordTable<SessionID, RequestRecord>()
     var air = AirState()
     /// The time at which the server last reported a payer's device at the till, by open request.
     /// Not kept over a restart.
@@ -72,7 +72,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         self.journal = journal
         self.hub = hub
         self.logger = logger
-        for var record in journal.contentsAtStart.requests.values {
+        for case .request(var record) in journal.contentsAtStart.records {
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
                 // The till was not told of it. A repeated call is a new request.
@@ -82,10 +82,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             }
             records[record.sid] = record
         }
-        for record in records.values.sorted(by: { $0.createdAt < $1.createdAt }) {
-            if !record.state.isFinal {
-                onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
-            }
+        for record in records.values where !record.state.isFinal {
+            onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
         }
         if !watchQueue.isEmpty { wake.yield() }
     }
@@ -179,7 +177,9 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
         counts.started += 1
         records[record.sid] = record
-        evictOldest()
+        for id in records.evict(beyond: Self.memoryLimit, where: \.state.isFinal) {
+            refunded[id] = nil
+        }
         watchQueue.append(record.sid)
         wake.yield()
         logger.notice(
@@ -245,7 +245,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
 
     /// All requests in memory, newest first.
     func views() -> [RequestView] {
-        records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
+        records.values.reversed().map(view)
     }
 
     /// Cancels a request. Returns an ended request unchanged.
@@ -391,14 +391,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     private func popWatchQueue() -> [SessionID] {
         defer { watchQueue = [] }
         return watchQueue
-    }
-
-    private func evictOldest() {
-        let ended = records.values.filter(\.state.isFinal).sorted { $0.createdAt < $1.createdAt }
-        for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
-            records[record.sid] = nil
-            refunded[record.sid] = nil
-        }
     }
 
     func publish(_ record: RequestRecord) {

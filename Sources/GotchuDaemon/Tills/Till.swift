@@ -8,18 +8,25 @@ struct Till: Codable, Equatable {
     let hash: String
     let createdAt: Timestamp
     let refundsPerDayCents: Int64?
-    /// The date of the refunds in `refunds`, in this machine's time zone.
-    var refundDay: String?
-    /// The refunds of that date in minor units, by a hash of their contents. A repeated refund is
-    /// counted once.
-    var refunds: [String: Int64]
+    /// The dates on which it refunded, the one that was used last at the end. Several are kept: a
+    /// clock that shows another date for a while must not make this one begin anew.
+    var days: [RefundDay] = []
 
+    /// The refunds of a date in this machine's time zone.
+    struct RefundDay: Codable, Equatable {
+        let date: String
+        /// In minor units, by a hash of their contents. A repeated refund is counted once.
+        var refunds: [String: Int64] = [:]
+    }
+
+    /// The maximum number of dates that are kept.
+    static let dayLimit = 8
     /// The maximum number of refunds in a day.
     static let refundLimit = 500
 
     /// Returns the sum of the till's refunds on a date.
     func refunded(on day: String) -> Int64 {
-        refundDay == day ? refunds.values.reduce(0, +) : 0
+        days.first { $0.date == day }?.refunds.values.reduce(0, +) ?? 0
     }
 
     /// Counts a refund before it is made.
@@ -28,19 +35,20 @@ struct Till: Codable, Equatable {
     ///   till may not make it on that date.
     mutating func reserve(_ cents: Int64, as wish: String, on day: String) -> Bool? {
         guard let limit = refundsPerDayCents, cents > 0 else { return nil }
-        if refundDay != day { (refundDay, refunds) = (day, [:]) }
-        if refunds[wish] != nil { return false }
+        var today = days.first { $0.date == day } ?? RefundDay(date: day)
+        if today.refunds[wish] != nil { return false }
         let sum = refunded(on: day).addingReportingOverflow(cents)
-        guard !sum.overflow, sum.partialValue <= limit, refunds.count < Self.refundLimit else {
-            return nil
-        }
-        refunds[wish] = cents
+        guard !sum.overflow, sum.partialValue <= limit, today.refunds.count < Self.refundLimit
+        else { return nil }
+        today.refunds[wish] = cents
+        days = (days.filter { $0.date != day } + [today]).suffix(Self.dayLimit)
         return true
     }
 
     /// Removes a refund that was not made from the count.
     mutating func release(_ wish: String, on day: String) {
-        if refundDay == day { refunds[wish] = nil }
+        guard let index = days.firstIndex(where: { $0.date == day }) else { return }
+        days[index].refunds[wish] = nil
     }
 
     func view(on day: String) -> PairingView {

@@ -143,9 +143,7 @@ final class TillService: LocalPairings, TillRegistry {
                     name: new.name,
                     hash: Self.hash(token),
                     createdAt: .now,
-                    refundsPerDayCents: new.refundsPerDayCents,
-                    refundDay: nil,
-                    refunds: [:]
+                    refundsPerDayCents: new.refundsPerDayCents
                 )
                 try write(state.tills + [till], to: &state)
                 return PairingOutcome(state: .paired, token: token)
