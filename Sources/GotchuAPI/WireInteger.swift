@@ -1,4 +1,7 @@
-/// An integer of the payment server's replies: a JSON number, or the same digits in a string.
+internal import GotchuCore
+
+/// An integer of the payment server's replies: a JSON number, or the same digits in a string. Its
+/// magnitude is at most `ForeignJSON.numberLimit`.
 ///
 /// The first server sent PostgreSQL `bigint` values as strings, and clients accept both. We always
 /// write a number.
@@ -19,6 +22,12 @@ package struct WireInteger: Codable, Hashable, Sendable {
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription: "An amount is a whole number of minor units."
+            )
+        }
+        guard value.magnitude <= ForeignJSON.numberLimit else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "An amount is too large."
             )
         }
     }

@@ -145,7 +145,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
-        try await paymentService.refund(new)
+        try await paymentService.refund(new, of: await requestService.record(new.sid))
     }
 
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {

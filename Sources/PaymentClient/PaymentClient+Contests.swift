@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GotchuAPI
+import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
@@ -38,6 +39,6 @@ extension PaymentClient {
     }
 
     private func isDocument(_ type: any ContestDocument.Type, _ bytes: [UInt8]) -> Bool {
-        (try? JSONDecoder().decode(type, from: Data(bytes)))?.isValid ?? false
+        (try? ForeignJSON.decode(type, from: Data(bytes)))?.isValid ?? false
     }
 }

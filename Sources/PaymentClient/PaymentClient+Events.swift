@@ -51,7 +51,7 @@ extension PaymentClient {
             var parser = ServerSentEventParser(lineLimit: Self.eventLineLimit)
             for try await chunk in response.body {
                 for data in try parser.add(chunk.readableBytesView) {
-                    await body(try JSONDecoder().decode(SessionReply.self, from: Data(data)))
+                    await body(try ForeignJSON.decode(SessionReply.self, from: Data(data)))
                 }
             }
             return .success(())

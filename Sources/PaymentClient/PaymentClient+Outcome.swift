@@ -32,8 +32,9 @@ extension PaymentClient {
         isReplay: Bool = false
     ) -> Answer<[UInt8]> {
         if (200..<300).contains(status) { return .success(body) }
-        let wait = retryAfter.flatMap(Int.init).map { Duration.seconds(max(0, $0)) }
-        let own = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(status)
+        let wait = retryAfter.flatMap(Int.init)
+            .map { Duration.seconds(min(max(0, $0), longestRetryAfter)) }
+        let own = try? ForeignJSON.decode(WireProblem.self, from: Data(body)).problem(status)
         if status == 408 || status == 429 || status >= 500 {
             let code: Outage.Code =
                 status == 429 ? .limited : own == nil && status >= 500 ? .failing : .busy
@@ -53,6 +54,8 @@ extension PaymentClient {
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
 
+    /// The longest `Retry-After`, in seconds. A longer one counts as this.
+    private static let longestRetryAfter = 86_400
     /// The maximum length of a name or memo in a server's reply, in Unicode scalars. A longer one
     /// is cut.
     static let nameLimit = 140

@@ -33,7 +33,7 @@ extension PaymentClient {
     func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
         switch answer {
         case .success(let raw):
-            guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
+            guard let reply = try? ForeignJSON.decode(Reply.self, from: Data(raw.bytes)) else {
                 return .unknown(Outage(.unreadable, underlying: "a reply that cannot be decoded"))
             }
             return .success(reply)

@@ -83,10 +83,10 @@ package struct StripeClient: Sendable {
     /// Parses a reply of the expected type.
     static func decode<Reply: StripeObject>(_ body: [UInt8]) -> Reply? {
         let data = Data(body)
-        guard let kind = try? JSONDecoder().decode(Kind.self, from: data),
+        guard let kind = try? ForeignJSON.decode(Kind.self, from: data),
             kind.object == Reply.kind
         else { return nil }
-        return try? JSONDecoder().decode(Reply.self, from: data)
+        return try? ForeignJSON.decode(Reply.self, from: data)
     }
 
     private struct Kind: Decodable {

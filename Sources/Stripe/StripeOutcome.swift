@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GotchuCore
 
 /// The outcome of a call, with or without a reply. Every reply has exactly one.
 package enum StripeOutcome<Reply: Sendable>: Sendable {
@@ -187,7 +188,7 @@ struct RawReply: Sendable {
 
     /// The error object; `nil` if the body has none.
     private var problem: StripeProblem? {
-        guard let document = try? JSONDecoder().decode(Document.self, from: Data(body)) else {
+        guard let document = try? ForeignJSON.decode(Document.self, from: Data(body)) else {
             return nil
         }
         return StripeProblem(

@@ -114,7 +114,7 @@ struct RefundKeyTests {
             switch action {
             case .call(.refund):
                 event = .answered(world.answer(to: key(attempt: journal.attempt)))
-            case .journal(.open(let progress)):
+            case .journal(.begun(let progress)), .journal(.open(let progress)):
                 guard !world.flip(4) else {
                     event = .journalFailed
                     continue

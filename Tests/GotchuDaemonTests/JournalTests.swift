@@ -16,7 +16,8 @@ struct JournalTests {
 
     func payment(
         _ id: String,
-        _ stage: MoneyStage<PaymentFlow.Progress> = .open(.locking)
+        _ stage: MoneyStage<PaymentFlow.Progress> = .open(.locking),
+        createdAt: Timestamp = Timestamp(milliseconds: 1)
     ) throws -> PaymentRecord {
         PaymentRecord(
             id: id,
@@ -29,7 +30,7 @@ struct JournalTests {
             amountCents: 5000,
             currency: .usd,
             payee: "Café “Zur Post”",
-            createdAt: Timestamp(milliseconds: Int64(id.hashValue & 0xFFFF)),
+            createdAt: createdAt,
             updatedAt: Timestamp(milliseconds: 1),
             stage: stage
         )
@@ -53,8 +54,8 @@ struct JournalTests {
         await journal.close()
         try copyToNewFolder { copy in
             let again = try Journal(folder: copy)
-            #expect(again.contentsAtStart.payments["a"] == first)
-            #expect(again.contentsAtStart.payments.count == 2)
+            #expect(again.contentsAtStart.payments.map(\.id) == ["a", "b"])
+            #expect(again.contentsAtStart.payments.first == first)
             #expect(!again.wasTorn)
         }
     }
@@ -74,16 +75,15 @@ struct JournalTests {
             try bytes.prefix(length).write(to: URL(fileURLWithPath: torn.path + "/journal"))
             let reopened = try Journal(folder: torn.path)
             #expect(reopened.wasTorn)
-            #expect(reopened.contentsAtStart.payments == ["a": whole])
+            #expect(reopened.contentsAtStart.payments == [whole])
             let cut = try Data(contentsOf: URL(fileURLWithPath: torn.path + "/journal.torn"))
             #expect(cut == bytes[wholeLength..<length])
             try await reopened.append(.payment(try payment("c")))
             let kept = try Data(contentsOf: URL(fileURLWithPath: torn.path + "/journal"))
             let again = try TemporaryFolder()
             try kept.write(to: URL(fileURLWithPath: again.path + "/journal"))
-            #expect(
-                Set(try Journal(folder: again.path).contentsAtStart.payments.keys) == ["a", "c"]
-            )
+            let ids = try Journal(folder: again.path).contentsAtStart.payments.map(\.id)
+            #expect(ids == ["a", "c"])
         }
     }
 
@@ -121,7 +121,7 @@ struct JournalTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
         try bytes.dropLast().write(to: URL(fileURLWithPath: short.path + "/journal"))
         let reopened = try Journal(folder: short.path)
-        #expect(reopened.contentsAtStart.payments == ["a": record])
+        #expect(reopened.contentsAtStart.payments == [record])
         try await reopened.append(.payment(try payment("b")))
         let kept = try Data(contentsOf: URL(fileURLWithPath: short.path + "/journal"))
         #expect(kept.prefix(bytes.count) == bytes)
@@ -140,7 +140,7 @@ struct JournalTests {
                 // The journal may open if the mask 0x20 only changes the case of a hex digit in a
                 // checksum.
                 let opened = try? Journal(folder: damaged.path)
-                let stage = opened?.contentsAtStart.payments["a"]?.stage
+                let stage = opened?.contentsAtStart.payments.first?.stage
                 #expect(opened == nil || stage == .open(.sending), "byte \(index), mask \(mask)")
             }
         }
@@ -194,10 +194,53 @@ struct JournalTests {
         try await journal.append(.payment(try payment("newer")))
         try copyToNewFolder { copy in
             let again = try Journal(folder: copy).contentsAtStart
-            #expect(again.lineCount == JournalContents.endedLimit + 3)
-            #expect(again.payments["open"] == open)
-            #expect(again.payments["new"] != nil && again.payments["newer"] != nil)
+            #expect(again.lineCount == JournalContents.keptLimit + 3)
+            #expect(again.payments.first == open)
+            #expect(again.payments.suffix(2).map(\.id) == ["new", "newer"])
         }
+    }
+
+    @Test("What a rewritten journal keeps is decided by its order, whatever the clock has said")
+    func wrongClock() throws {
+        var contents = JournalContents()
+        // The clock was a month ahead, and then a month behind.
+        let (late, early) = (Timestamp(milliseconds: 1 << 45), Timestamp(milliseconds: 1))
+        for index in 0..<JournalContents.keptLimit {
+            contents.add(
+                .payment(try payment("\(index)", .ended(.paid(Receipt())), createdAt: late))
+            )
+            contents.add(.request(try request("e\(index)", .expired, expiresAt: late)))
+        }
+        contents.add(.payment(try payment("today", .ended(.paid(Receipt())), createdAt: early)))
+        contents.add(.request(try request("open", .advertising, expiresAt: early)))
+        contents.add(.request(try request("today", .paid, expiresAt: early)))
+        var kept = JournalContents()
+        for record in contents.retainedRecords { kept.add(record) }
+        let records = kept.records
+        #expect(kept.payments.count == JournalContents.keptLimit)
+        #expect(kept.payments.first?.id == "1" && kept.payments.last?.id == "today")
+        let requests = records.compactMap { record in
+            if case .request(let request) = record { request.sid.rawValue } else { nil as String? }
+        }
+        #expect(requests.first == "e1" && requests.suffix(2) == ["open", "today"])
+    }
+
+    private func request(
+        _ id: String,
+        _ state: RequestView.State,
+        expiresAt: Timestamp
+    ) throws -> RequestRecord {
+        RequestRecord(
+            sid: try #require(SessionID(rawValue: id)),
+            eid: EID(literal: "a1b2c3d4e5"),
+            server: "http://127.0.0.1:8080",
+            amountCents: 100,
+            currency: .usd,
+            memo: nil,
+            createdAt: expiresAt,
+            expiresAt: expiresAt,
+            state: state
+        )
     }
 
     @Test(
@@ -228,7 +271,7 @@ struct JournalTests {
             let copy = try TemporaryFolder()
             try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")
             let kept = try Journal(folder: copy.path).contentsAtStart.payments
-            #expect(Set(kept.keys) == ["a", "c"])
+            #expect(kept.map(\.id) == ["a", "c"])
         }
     }
 
@@ -237,5 +280,13 @@ struct JournalTests {
         let copy = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")
         try body(copy.path)
+    }
+}
+
+extension JournalContents {
+    fileprivate var payments: [PaymentRecord] {
+        records.compactMap { record in
+            if case .payment(let payment) = record { payment } else { nil as PaymentRecord? }
+        }
     }
 }

@@ -91,9 +91,7 @@ struct PairingsTests {
             name: "Front",
             hash: "",
             createdAt: .now,
-            refundsPerDayCents: 5000,
-            refundDay: nil,
-            refunds: [:]
+            refundsPerDayCents: 5000
         )
         let (friday, saturday) = ("2026-11-20", "2026-11-21")
         #expect(till.reserve(3000, as: "a", on: saturday) == true)
@@ -108,6 +106,19 @@ struct PairingsTests {
         #expect(till.reserve(2000, as: "c", on: saturday) == true)
         #expect(till.reserve(1, as: "d", on: saturday) == nil)
         #expect(till.reserve(5000, as: "d", on: "2026-11-22") == true)
+    }
+
+    @Test("A clock that shows other days for a while does not make a day's refund limit begin anew")
+    func otherDays() {
+        var till = Till(name: "Front", hash: "", createdAt: .now, refundsPerDayCents: 5000)
+        #expect(till.reserve(5000, as: "a", on: "2026-11-21") == true)
+        for day in 1..<Till.dayLimit {
+            #expect(till.reserve(1, as: "b", on: "2026-01-0\(day)") == true)
+        }
+        #expect(till.reserve(1, as: "c", on: "2026-11-21") == nil)
+        #expect(till.refunded(on: "2026-11-21") == 5000)
+        for day in 1...100 { _ = till.reserve(1, as: "b", on: "day \(day)") }
+        #expect(till.days.count == Till.dayLimit)
     }
 
     /// Pairs a till that may refund $9.00 a day, and returns the till's token.
@@ -175,6 +186,18 @@ struct PairingsTests {
         #expect(away?.errorCode == .serverUnreachable)
         _ = try await service.refund(try wish(900), byToken: token) { made($0, isReplay: true) }
         #expect(service.till(ofToken: token)?.refundedTodayCents == 0)
+    }
+
+    @Test("A refund of which nobody knows whether it was started counts towards the till's limit")
+    func unknown() async throws {
+        let service = TillService(stateDirectory: folder.path) {}
+        let token = try pair(service)
+        await #expect(throws: Problem.self) {
+            try await service.refund(try wish(900), byToken: token) { _ throws(Problem) in
+                throw Problem(.outcomeUnknown, detail: "The disk broke.")
+            }
+        }
+        #expect(service.till(ofToken: token)?.refundedTodayCents == 900)
     }
 
     @Test(

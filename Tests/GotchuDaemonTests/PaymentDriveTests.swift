@@ -1,4 +1,5 @@
 import GotchuAPI
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -219,6 +220,41 @@ struct PaymentDriveTests {
         await bench.drive()
         #expect(try await bench.payments.view(of: again.view.id).state == .paid)
         #expect(bench.server.movements == 1)
+    }
+
+    @Test("The newest payments stay known by their keys, though older ones have a later time")
+    func futureRecords() async throws {
+        let (first, key) = (try Bench(), IdempotencyKey.random())
+        _ = try await first.pay()
+        guard case .payment(let ended) = first.journal.records.last else {
+            Issue.record("The journal's last record is not a payment")
+            return
+        }
+        let old = (0..<PaymentService.memoryLimit).map { number in
+            let record = PaymentRecord(
+                id: "old\(number)",
+                key: .random(),
+                sid: ended.sid,
+                eid: nil,
+                server: ended.server,
+                user: ended.user,
+                body: ended.body,
+                amountCents: 500,
+                currency: .usd,
+                payee: "",
+                createdAt: .now.advanced(by: .seconds(30 * 86_400)),
+                updatedAt: .now,
+                stage: ended.stage
+            )
+            return JournalRecord.payment(record)
+        }
+        let bench = try Bench(old)
+        let made = try await bench.payments.create(Bench.wish, key: key)
+        await bench.drive()
+        _ = try await bench.pay()
+        let again = try await bench.payments.create(Bench.wish, key: key)
+        #expect(again.isReplay && again.view.id == made.view.id && again.view.state == .paid)
+        #expect(await bench.payments.views().count == PaymentService.memoryLimit)
     }
 
     @Test("A restart after the first of the journal's records ends the payment without a call")

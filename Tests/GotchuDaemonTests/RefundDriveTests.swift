@@ -27,7 +27,7 @@ struct RefundDriveTests {
     }
 
     private func refund(on bench: Bench) async throws -> PaymentView {
-        let id = try await bench.payments.refund(wish).view.id
+        let id = try await bench.payments.refund(wish, of: nil).view.id
         await bench.payments.drive(id, isResumed: false)
         return try await bench.payments.view(of: id)
     }
@@ -45,7 +45,7 @@ struct RefundDriveTests {
         #expect(record.isOpen && record.body == bench.server.calls[1].body)
         #expect(bench.journal.records.count == 3)
         // A second call for the same refund returns it without a call to the server.
-        let again = try await bench.payments.refund(wish)
+        let again = try await bench.payments.refund(wish, of: nil)
         #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
         #expect(bench.server.calls.count == 2)
         #expect(await bench.payments.counts.refunds.done == 1)
@@ -119,7 +119,7 @@ struct RefundDriveTests {
             bench.journal.fail(write)
             if !isPaid { bench.server.script(.refund, .declined(402, "REFUND_TOO_LARGE")) }
             if write == 1 {
-                await #expect { try await bench.payments.refund(wish) } throws: {
+                await #expect { try await bench.payments.refund(wish, of: nil) } throws: {
                     ($0 as? Problem)?.errorCode == .journalUnwritable
                 }
                 #expect(bench.server.calls(.refund).isEmpty)
@@ -140,11 +140,11 @@ struct RefundDriveTests {
     func uncertainStart(isRestarted: Bool) async throws {
         let bench = try bench()
         bench.journal.failUncertainly(1)
-        await #expect { try await bench.payments.refund(wish) } throws: {
+        await #expect { try await bench.payments.refund(wish, of: nil) } throws: {
             ($0 as? Problem)?.errorCode == .outcomeUnknown
         }
         // Pressed again, it is the same refund.
-        let open = try await bench.payments.refund(wish)
+        let open = try await bench.payments.refund(wish, of: nil)
         #expect(open.isReplay && open.view.state == .unknown)
         let next = isRestarted ? try self.bench(bench.journal.records, after: bench.server) : bench
         await next.drive(isResumed: true)
@@ -161,7 +161,7 @@ struct RefundDriveTests {
     func resume() async throws {
         let first = try bench()
         first.server.script(.refund, .doneUnheard)
-        let id = try await first.payments.refund(wish).view.id
+        let id = try await first.payments.refund(wish, of: nil).view.id
         await first.driveToWait(id)
         #expect(try await first.payments.view(of: id).state == .unknown)
         await #expect { try await first.payments.cancel(id) } throws: {
@@ -179,23 +179,58 @@ struct RefundDriveTests {
         #expect(first.server.movements == 1)
     }
 
+    @Test(
+        "No refund is started from a reply whose numbers are impossible or not of the request",
+        arguments: [
+            #""amount_cents":-5,"#, #""amount_cents":0,"#, #""amount_cents":100000001,"#,
+            #""amount_cents":-9223372036854775808,"#, #""amount_cents":"9223372036854775807","#,
+            #""amount_cents":400,"#, #""amount_cents":500,"tip_cents":-1,"#,
+            #""amount_cents":500,"tip_cents":9223372036854775807,"#,
+            #""amount_cents":500,"refunded_cents":-9223372036854775808,"#,
+            #""amount_cents":500,"refunded_cents":501,"#, #""amount_cents":500,"currency":"jpy","#,
+        ]
+    )
+    func wrongReply(members: String) async throws {
+        let bench = try bench()
+        bench.server.sessionMembers = members
+        let request = RequestRecord(
+            sid: wish.sid,
+            eid: EID(literal: ScriptedServer.eid),
+            server: Bench.server,
+            amountCents: 500,
+            currency: .usd,
+            memo: nil,
+            createdAt: .now,
+            expiresAt: .now,
+            state: .paid
+        )
+        for amount in [nil, 300] as [Int64?] {
+            let wish = NewRefund(sid: wish.sid, amountCents: amount)
+            await #expect(throws: Problem.self) {
+                try await bench.payments.refund(wish, of: request)
+            }
+        }
+        #expect(await bench.payments.views().isEmpty)
+        #expect(bench.server.calls(.refund).isEmpty)
+    }
+
     @Test("A refund in another currency, of an unpaid session or beside an open refund is refused")
     func refusals() async throws {
         let bench = try bench()
         var other = wish
         other.currency = .eur
-        await #expect { try await bench.payments.refund(other) } throws: {
+        await #expect { try await bench.payments.refund(other, of: nil) } throws: {
             ($0 as? Problem)?.errorCode == .validationError
         }
         bench.server.sessionStatus = "locked"
-        await #expect { try await bench.payments.refund(wish) } throws: {
+        await #expect { try await bench.payments.refund(wish, of: nil) } throws: {
             ($0 as? Problem)?.errorCode == .sessionNotPaid
         }
         bench.server.sessionStatus = "paid"
-        _ = try await bench.payments.refund(wish)
+        _ = try await bench.payments.refund(wish, of: nil)
         other = wish
         other.reference = "second cup"
-        await #expect { try await bench.payments.refund(other) } throws: {
+        await #expect { try await bench.payments.refund(other, of: nil) } throws: {
             ($0 as? Problem)?.errorCode == .paymentInProgress
         }
         #expect(bench.server.calls(.refund).isEmpty)

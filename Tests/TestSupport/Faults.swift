@@ -65,7 +65,7 @@ package struct Faults: Sendable {
         try "fail \(part)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// Makes every sync and every truncation fail, or ends the fault. A write then reaches the file,
+    /// Makes every sync and every truncation fail, or ends the fault. A write reaches the file,
     /// but is neither certain nor can it be undone.
     ///
     /// - Parameter part: A part of the paths of the files concerned.

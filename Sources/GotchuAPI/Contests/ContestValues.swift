@@ -24,10 +24,10 @@ package struct WireCount: Codable, Hashable, Sendable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         value = try container.decode(Int64.self)
-        guard value >= 0 else {
+        guard (0...ForeignJSON.numberLimit).contains(value) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "An amount or a count is not negative."
+                debugDescription: "An amount or a count is not negative, and not too large."
             )
         }
     }

@@ -99,6 +99,17 @@ package struct EarningsCounts: Codable, Equatable, Sendable {
 
     package init() {}
 
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func number(_ key: CodingKeys) throws -> Int64 {
+            try members.decode(WireCount.self, forKey: key).value
+        }
+        paymentCount = try number(.paymentCount)
+        takenCents = try number(.takenCents)
+        refundCount = try number(.refundCount)
+        refundedCents = try number(.refundedCents)
+    }
+
     /// The payments minus the refunds.
     package var keptCents: Int64 { takenCents - refundedCents }
 

@@ -68,10 +68,10 @@ struct ReportCommand: SocketCommand {
             Table.Column(title: "KEPT", isRightAligned: true),
         ])
         table.rows = report.hours.filter { $0.counts != EarningsCounts() }.map { hour in
-            row(String(hour.localTime.dropFirst(11).prefix(5)), hour.counts)
+            row(String(hour.localTime.dropFirst(11).prefix(5)).printable, hour.counts)
         }
         table.rows.append(row("Day", report.counts, .bold))
-        output.line("End of day · \(report.day) · \(report.zone.printable)")
+        output.line("End of day · \(report.day.printable) · \(report.zone.printable)")
         table.lines(on: output.data).forEach { output.line($0) }
         for item in report.unknown {
             let amount = Money(minorUnits: item.amountCents, currency: item.currency)

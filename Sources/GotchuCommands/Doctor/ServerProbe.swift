@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GotchuAPI
+import GotchuCore
 import Subprocess
 import SystemPackage
 
@@ -31,7 +32,7 @@ enum ServerProbe {
             output: .string(limit: outputLimit),
             error: .string(limit: outputLimit)
         )
-        let reply = try? JSONDecoder().decode(
+        let reply = try? ForeignJSON.decode(
             ServerProbeReply.self,
             from: Data(result.standardOutput.utf8)
         )

@@ -87,7 +87,7 @@ struct EarningsCommand: AsyncParsableCommand {
             func money(_ cents: WireInteger?) -> Money {
                 Money(minorUnits: cents?.value ?? 0, currency: earnings.currency)
             }
-            let days = [earnings.from, earnings.to].compactMap(\.self)
+            let days = [earnings.from, earnings.to].compactMap(\.?.printable)
             let dates = days.isEmpty ? "all time" : Set(days).sorted().joined(separator: " to ")
             output.line(
                 output.data.paint("Earned \(money(earnings.totalCents))", .bold)
@@ -118,7 +118,7 @@ struct EarningsCommand: AsyncParsableCommand {
                 let kept = Money(minorUnits: $0.counts.keptCents, currency: earnings.currency)
                 let clock = $0.localTime.dropFirst(11).prefix(5)
                 return [
-                    Table.Cell(String(isByHour ? clock : $0.localTime.prefix(10))),
+                    Table.Cell(String(isByHour ? clock : $0.localTime.prefix(10)).printable),
                     Table.Cell("\($0.counts.paymentCount)"), Table.Cell("\($0.counts.refundCount)"),
                     Table.Cell("\(kept)"),
                 ]

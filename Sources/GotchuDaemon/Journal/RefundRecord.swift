@@ -68,7 +68,12 @@ struct RefundRecord: MoneyRecord {
     func send(_ call: RefundFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
         switch call {
         case .refund:
-            await client.refund(sid, body: Array(body.utf8), key: key).paymentAnswer { reply in
+            let answer = await client.refund(sid, body: Array(body.utf8), key: key)
+            // A reply about another refund decides nothing.
+            if case .success(let reply) = answer, !isAbout(reply) {
+                return .unknown(retryAfter: nil)
+            }
+            return answer.paymentAnswer { reply in
                 Receipt(
                     newBalanceCents: reply.newBalanceCents.value,
                     transferID: reply.transferID,
@@ -77,5 +82,11 @@ struct RefundRecord: MoneyRecord {
                 )
             }
         }
+    }
+
+    /// Returns true if the reply reports this refund.
+    func isAbout(_ reply: RefundReply) -> Bool {
+        reply.amountCents.value == amountCents
+            && (0...amountCents).contains(reply.tipCents?.value ?? 0)
     }
 }

@@ -11,7 +11,12 @@ extension PaymentService {
     /// unless it was declined. A retry, for example after a lost answer, thus refunds nothing
     /// twice. The records here only save a call: the idempotency key is derived from the wish, and
     /// the server keeps it forever.
-    func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
+    ///
+    /// - Parameter request: The paid request; `nil` if this machine does not have it.
+    func refund(
+        _ new: NewRefund,
+        of request: RequestRecord?
+    ) async throws(Problem) -> Created<PaymentView> {
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         var wish = new
         wish.currency = nil
@@ -19,7 +24,7 @@ extension PaymentService {
             try Self.require(new.currency, toBe: known.currency)
             return Created(replayView(of: known), isReplay: true)
         }
-        let amount = try await refundableAmount(for: wish)
+        let amount = try await refundableAmount(for: wish, of: request)
         try Self.require(new.currency, toBe: amount.currency)
         // The same refund may have been started during the call.
         if let known = existingRefund(for: wish) {
@@ -71,7 +76,10 @@ extension PaymentService {
     }
 
     /// Asks the server for the session and returns the amount to refund.
-    private func refundableAmount(for wish: NewRefund) async throws(Problem) -> Money {
+    private func refundableAmount(
+        for wish: NewRefund,
+        of request: RequestRecord?
+    ) async throws(Problem) -> Money {
         let session: SessionReply
         do throws(Problem) {
             session = try await core.client.session(wish.sid).getOrThrow(core.tokens)
@@ -81,6 +89,14 @@ extension PaymentService {
                 .notFound,
                 detail: "The payment server knows no request \(wish.sid).",
                 fix: "gotchu-ctl history"
+            )
+        }
+        let wrong = session.wrongMembers(for: wish.sid, request)
+        guard wrong.isEmpty else {
+            throw Problem(
+                .badServerAnswer,
+                detail: "Nothing was refunded: the payment server's answer is not about this "
+                    + "request (\(wrong.joined(separator: ", ")))."
             )
         }
         if let places = session.places, places.paid > 0 {

@@ -11,8 +11,8 @@ extension RequestService {
         guard try view(of: id).state == .paid else { return try view(of: id) }
         let session = try await client.session(id).getOrThrow(tokens)
         // The record may have been evicted during the call.
-        if session.sid == id, record(id) != nil, let cents = session.refundedCents?.value {
-            refunded[id] = cents
+        if let record = record(id), session.wrongMembers(for: id, record).isEmpty {
+            refunded[id] = session.refundedCents?.value ?? refunded[id]
         }
         return try view(of: id)
     }

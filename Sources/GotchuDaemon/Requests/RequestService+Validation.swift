@@ -54,15 +54,22 @@ extension RequestService {
     }
 }
 
-extension RequestRecord {
-    /// Returns the names of the reply's members that are impossible for this request.
-    func wrongMembers(of session: SessionReply) -> [String] {
-        let isTipAllowed = Money.allowedTip(on: amountCents).contains(session.tipCents?.value ?? 0)
+extension SessionReply {
+    /// Returns the names of the members that are impossible for a session, or not those of the
+    /// request that created it here.
+    ///
+    /// - Parameter request: The request of this id; `nil` if this machine does not have it.
+    func wrongMembers(for id: SessionID, _ request: RequestRecord?) -> [String] {
+        let (amount, tip) = (amountCents.value, tipCents?.value ?? 0)
+        let isAmountAllowed = Money.allowedRequest.contains(amount)
+        let isTipAllowed = isAmountAllowed && Money.allowedTip(on: amount).contains(tip)
+        let paid = isTipAllowed ? amount + tip : 0
         let members = [
-            ("session", session.sid == sid),
-            ("amount", session.amountCents.value == amountCents),
-            ("currency", (session.currency ?? .usd) == currency),
+            ("session", sid == id),
+            ("amount", isAmountAllowed && amount == request?.amountCents ?? amount),
+            ("currency", (currency ?? .usd) == request?.currency ?? currency ?? .usd),
             ("tip", isTipAllowed),
+            ("refund", (0...paid).contains(refundedCents?.value ?? 0)),
         ]
         return members.filter { !$0.1 }.map(\.0)
     }

@@ -73,17 +73,18 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         self.hub = hub
         self.logger = logger
         for case .request(var record) in journal.contentsAtStart.records {
+            // The till was not told of it. A repeated call is a new request.
+            let wasBegun = record.state == .unknown
+            if wasBegun { record.call = nil }
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
-                // The till was not told of it. A repeated call is a new request.
-                if record.state == .unknown { record.call = nil }
                 // Another server cannot report the outcome of the request.
                 if canEnd { watchQueue.append(record.sid) } else { record.state = .unknown }
             }
             records[record.sid] = record
-        }
-        for record in records.values where !record.state.isFinal {
-            onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
+            if !record.state.isFinal, !wasBegun {
+                onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
+            }
         }
         if !watchQueue.isEmpty { wake.yield() }
     }
@@ -189,19 +190,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return record
     }
 
-    /// Journals that the till is told of a request. Without this record, the next start cancels the
-    /// request.
-    private func journalStart(_ record: RequestRecord) async {
-        do throws(JournalFailure) {
-            try await journal.append(.request(record))
-        } catch {
-            logger.warning(
-                "A request will not be resumed after a restart",
-                metadata: ["request": "\(record.sid)", "reason": "\(error.sentence)"]
-            )
-        }
-    }
-
     /// Adds a request that may be in the journal although its write failed. It is never advertised:
     /// its driver cancels it at the server.
     private func withdraw(_ record: RequestRecord) {
@@ -274,7 +262,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     /// the payee hands out goods because of it.
     func apply(_ session: SessionReply, to id: SessionID) async {
         guard let record = records[id] else { return }
-        let wrong = record.wrongMembers(of: session)
+        let wrong = session.wrongMembers(for: id, record)
         guard wrong.isEmpty else {
             return logger.error(
                 "The payment server's reply does not match the request",
@@ -358,23 +346,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
         return true
-    }
-
-    /// Journals the end of a request. At each start the server is asked about open requests.
-    private func journalEnd(_ record: RequestRecord) async {
-        let request: Logger.Metadata = ["request": "\(record.sid)"]
-        logger.notice(
-            "Request has ended",
-            metadata: request.merging(["state": "\(record.state.rawValue)"]) { $1 }
-        )
-        do throws(JournalFailure) {
-            try await journal.append(.request(record))
-        } catch {
-            logger.warning(
-                "The end of a request was not journalled",
-                metadata: request.merging(["reason": "\(error.sentence)"]) { $1 }
-            )
-        }
     }
 
     private func abandon(_ record: RequestRecord, because reason: String) async {

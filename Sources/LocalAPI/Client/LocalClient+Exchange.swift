@@ -56,7 +56,7 @@ extension LocalClient {
 
     static func decode<Value: Decodable>(_ body: Data) throws -> Value {
         do {
-            return try JSONDecoder().decode(Value.self, from: body)
+            return try ForeignJSON.decode(from: body)
         } catch {
             throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
         }
@@ -177,7 +177,7 @@ extension LocalClient {
         }
         if (200..<300).contains(head.status.code) || head.status == .notModified { return head }
         let body = try await Self.readBody(&parts)
-        guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
+        guard let problem = try? ForeignJSON.decode(Problem.self, from: body) else {
             let status = head.status.code
             throw LocalClientFailure.unreadableReply(underlying: "status \(status), no problem")
         }

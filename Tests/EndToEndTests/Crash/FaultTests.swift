@@ -152,6 +152,19 @@ struct FaultTests {
         #expect(try await state(stage, of: paid, \.isFinal).state == .paid)
         #expect(try await stage.balance(payer) == before - 700)
 
+        let _: RequestView = try await stage.until(
+            "the request is paid",
+            kiosk,
+            "/v1/requests/\(request.id)"
+        ) { $0.state == .paid }
+        // The journal has the paid request once it has the end of another request.
+        let other = try await openRequest(stage, 1)
+        let _: RequestView = try await stage.call(
+            kiosk,
+            "DELETE",
+            "/v1/requests/\(other.id)",
+            nil as String?
+        )
         let wish = NewRefund(sid: request.id, amountCents: 500)
         try await callOnBrokenDisk(stage, kiosk, isKilled: isKilled) {
             _ = try await stage.call(kiosk, "POST", "/v1/refunds", wish) as PaymentView

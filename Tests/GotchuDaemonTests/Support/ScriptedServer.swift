@@ -215,7 +215,10 @@ final class ScriptedServer: HTTPTransport {
         case .lock: #"{"ok":true}"#
         case .unlock, .session:
             #"{"sid":"\#(sid)","status":"\#(state.sessionStatus.uppercased())","ok":true,"#
-                + #""amount_cents":500,"currency":"usd","exp_at":"2030-01-01T00:00:00Z","#
+                + [#""amount_cents":500,"#, #""currency":"usd","#].filter { member in
+                    // A scripted member replaces the usual one.
+                    !state.sessionMembers.contains(member.prefix { $0 != ":" })
+                }.joined() + #""exp_at":"2030-01-01T00:00:00Z","#
                 + #"\#(state.sessionMembers)"version":1}"#
         case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
         case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#

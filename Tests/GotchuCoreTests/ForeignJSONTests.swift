@@ -1,0 +1,48 @@
+import Foundation
+import GotchuCore
+import Testing
+
+@Suite("Documents of other programs")
+struct ForeignJSONTests {
+    private func decode(_ json: String) -> JSONValue? {
+        try? ForeignJSON.decode(JSONValue.self, from: Data(json.utf8))
+    }
+
+    @Test(
+        "A document with a number beyond the limit is refused, wherever the number stands",
+        arguments: [
+            "1000000000000001", "-1000000000000001", "9223372036854775807",
+            "-9223372036854775808", "1e308", "-1e308", "1e16", "1E+16", "1000000000000000.5e1",
+            "1e999999", String(repeating: "9", count: 400),
+            "0." + String(repeating: "1", count: 60),
+        ]
+    )
+    func tooLarge(number: String) {
+        for place in [
+            "N", "[N]", "[1,N]", #"{"a":N}"#, #"{"a":[{"b":"\"","c":N }]}"#, #"["\\",N]"#,
+        ] {
+            #expect(decode(place.replacing("N", with: number)) == nil, "\(place)")
+        }
+    }
+
+    @Test(
+        "Numbers within the limit, and digits in strings, are accepted",
+        arguments: [
+            "0", "-0", "1000000000000000", "-1000000000000000", "1e15", "-12.345678901234567",
+            "1e-300", #""9223372036854775808""#, #""\"1e308""#, #"{"9223372036854775808":true}"#,
+        ]
+    )
+    func allowed(json: String) {
+        #expect(decode(json) != nil)
+    }
+
+    @Test("A document in UTF-16 or UTF-32 is refused: its numbers would not be seen")
+    func otherEncodings() {
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32, .utf32BigEndian] {
+            let json = "[9223372036854775807]".data(using: encoding) ?? Data()
+            #expect(throws: DecodingError.self) {
+                try ForeignJSON.decode([Int64].self, from: json)
+            }
+        }
+    }
+}
