@@ -23,7 +23,7 @@ struct BodyMemoryTests {
                 let text = ByteBuffer(string: "\(body.readableBytes)")
                 return Response(status: .ok, body: ResponseBody(byteBuffer: text))
             },
-            connections: ConnectionCounter(limit: 16, exempt: []),
+            connections: ConnectionCounter(limit: 16, exempt: TrustedProxies()),
             acceptsStripe: acceptsStripe,
             metrics: RequestMetrics(),
             logger: logger
