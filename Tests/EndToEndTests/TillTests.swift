@@ -288,11 +288,11 @@ struct TillTests {
         let run = try await port.ctl(["report", "--csv", "--zone", "Europe/Berlin"])
         #expect(run.code == 0)
         let (_, page) = try await port.call("GET", "/v1/report.csv?zone=Europe/Berlin")
-        #expect(page == run.text)
+        #expect(page == run.text && page.unicodeScalars.first == "\u{FEFF}")
         let file = try shop.folder.write(run.text, to: "day.csv")
         let script = """
             import csv, sys
-            rows = list(csv.DictReader(open(sys.argv[1], newline='')))
+            rows = list(csv.DictReader(open(sys.argv[1], newline='', encoding='utf-8-sig')))
             hours = [row for row in rows if row['row'] == 'hour']
             day = [row for row in rows if row['row'] == 'day'][0]
             assert len(hours) in (23, 24, 25), len(hours)

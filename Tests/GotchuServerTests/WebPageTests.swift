@@ -129,7 +129,7 @@ struct WebPageTests {
     @Test("The CSV file has amounts in minor and major units, and a quote before a formula")
     func file() async throws {
         let ada = try await browser("ada@cafe.example")
-        _ = try await pay(1_234_50, "=1+1")
+        _ = try await pay(1_234_50, "＝1+1")
         _ = try await pay(5, #"a \"b\", c"#)
         let file = try await ada.open("/web/earnings.csv?period=month&zone=UTC")
         #expect(file.header("Content-Type") == "text/csv; charset=utf-8")
@@ -138,13 +138,17 @@ struct WebPageTests {
         let folder = try TemporaryFolder()
         let path = try folder.write(file.text, to: "file.csv")
         let script =
-            "import csv,json,sys; print(json.dumps(list(csv.reader(open(sys.argv[1],newline='')))))"
+            """
+            import csv, json, sys
+            file = open(sys.argv[1], newline='', encoding='utf-8-sig')
+            print(json.dumps(list(csv.reader(file))))
+            """
         let read = try Program(try await Python.interpreter(), ["-c", script, path])
         #expect(try await read.exitCode() == 0)
         let rows = try JSONDecoder().decode([[String]].self, from: Data(read.text.utf8))
         #expect(rows.count == 3 && rows.allSatisfy { $0.count == 10 })
         #expect(rows[1][5...8] == ["5", "0.05", "", #"a "b", c"#])
-        #expect(rows[2][5...8] == ["123450", "1234.50", "", "'=1+1"])
+        #expect(rows[2][5...8] == ["123450", "1234.50", "", "'＝1+1"])
         #expect(rows[1][2] == "payment" && rows[1][0].hasSuffix("Z"))
     }
 

@@ -24,9 +24,9 @@ extension ReportReply {
                     item.currency.rawValue,
                 ]
                     + Array(repeating: "", count: 8) + both(item.amountCents, item.currency)
-                    + [CSV.formulaSafe(item.memo ?? "")]
+                    + [item.memo ?? ""]
             }
-        return ([Self.titles] + rows).map(CSV.row).joined()
+        return CSV.header(Self.titles) + rows.map(CSV.row).joined()
     }
 
     private func fields(_ counts: EarningsCounts) -> [String] {

@@ -322,7 +322,7 @@ struct EarningsPages: Sendable {
         }
         let stream = FileStream(
             in: place,
-            beginning: CSV.row(Self.titles),
+            beginning: CSV.header(Self.titles),
             pages: pages(of: found.numbers, visit, filter.zone)
         )
         var headers = PagePolicy.web.fields
@@ -363,8 +363,7 @@ struct EarningsPages: Sendable {
             line.isRefund ? "refund" : "payment", line.session?.id.rawValue ?? "",
             money.currency.rawValue, "\(money.minorUnits)", money.decimalText,
             line.session?.tip(in: line.entry).map { "\($0)" } ?? "",
-            CSV.formulaSafe(line.session?.memo ?? ""),
-            CSV.formulaSafe(line.session?.reference ?? ""),
+            line.session?.memo ?? "", line.session?.reference ?? "",
         ]
     }
 }

@@ -1,6 +1,6 @@
 // The two dialogs that send calls to gotchud: refund, and end of day.
 import { cents, money, plain } from "./money.js";
-import { Refused, call, text } from "./till-link.js";
+import { Refused, call, file } from "./till-link.js";
 import { clock, make } from "./till-rows.js";
 
 const $ = (id) => document.getElementById(id);
@@ -145,8 +145,7 @@ function show(report) {
 async function save() {
   try {
     const link = document.createElement("a");
-    const csv = new Blob([await text(`/v1/report.csv${query()}`)], { type: "text/csv" });
-    link.href = URL.createObjectURL(csv);
+    link.href = URL.createObjectURL(await file(`/v1/report.csv${query()}`));
     link.download = `gotchu-${$("report-day").value}.csv`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

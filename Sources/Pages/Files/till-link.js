@@ -52,8 +52,9 @@ export async function create(path, body, key) {
   return { made: await reply.json(), isReplay: reply.headers.has("Idempotent-Replayed") };
 }
 
-export async function text(path) {
-  return (await answer(path, {})).text();
+/** The bytes of a file: a text would lose its byte order mark. */
+export async function file(path) {
+  return (await answer(path, {})).blob();
 }
 
 export const isPaired = () => localStorage.getItem(TOKEN) !== null;
