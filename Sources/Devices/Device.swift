@@ -7,6 +7,9 @@ package import Ledger
 /// enrolled. The changing secret is replaced at each use. Only their hashes are stored here. If the
 /// fixed secret is right and the changing one is not valid, the credential was copied. If the fixed
 /// secret is wrong, it is only a guess.
+///
+/// The first credential is a code: a person carries it to the machine, and may carry it to another
+/// one too. It is exchanged once. A later use of it is refused and revokes nobody.
 package struct Device: Equatable, Sendable {
     /// The time in which a new device's credential must be used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
@@ -38,6 +41,8 @@ package struct Device: Equatable, Sendable {
     /// The time at which the credential expires if it is not used.
     package private(set) var expiresAt: Timestamp
     package private(set) var lastUsedAt: Timestamp?
+    /// The time at which the last access token for it expires; `nil` if none was issued.
+    package private(set) var tokenEndsAt: Timestamp?
     package private(set) var revokedAt: Timestamp?
     package private(set) var revocation: Revocation?
 
@@ -61,6 +66,7 @@ package struct Device: Equatable, Sendable {
         generation: Int64 = 0,
         expiresAt: Timestamp,
         lastUsedAt: Timestamp? = nil,
+        tokenEndsAt: Timestamp? = nil,
         revokedAt: Timestamp? = nil,
         revocation: Revocation? = nil
     ) {
@@ -75,6 +81,7 @@ package struct Device: Equatable, Sendable {
         self.generation = generation
         self.expiresAt = expiresAt
         self.lastUsedAt = lastUsedAt
+        self.tokenEndsAt = tokenEndsAt
         self.revokedAt = revokedAt
         self.revocation = revocation
     }
@@ -83,11 +90,13 @@ package struct Device: Equatable, Sendable {
     package enum Admission: Equatable, Sendable {
         /// It was exchanged for its successor.
         case admitted
-        /// The credential is not this device's or has expired, the device is revoked, or the
-        /// exchange is a delayed repeat of an older one.
+        /// The credential is not this device's or has expired, or the exchange is a delayed repeat
+        /// of an older one.
         case refused
-        /// The fixed secret is this device's, but the changing secret is not valid: the device is
-        /// now revoked.
+        /// The credential is this device's code, which has been exchanged before.
+        case codeUsed
+        /// The fixed secret is this device's, but the device is revoked: it was before, or it is
+        /// now, because the changing secret is not valid.
         case revoked
     }
 
@@ -96,7 +105,8 @@ package struct Device: Equatable, Sendable {
     /// A repeat of the last exchange changes nothing. If the previous secret is exchanged for
     /// another successor, the request comes from a copy, or from a holder that lost its stored
     /// state. The new successor replaces the old one; a later use of the old one revokes the
-    /// device.
+    /// device. A code has one successor: only the machine whose nonce it depends on may repeat the
+    /// exchange.
     ///
     /// - Parameters:
     ///   - family: SHA-256 of the fixed secret, as presented.
@@ -104,6 +114,7 @@ package struct Device: Equatable, Sendable {
     ///   - number: The generation of `secret`; `nil` unless it is verified that this server issued
     ///     it. A generation above the stored one is accepted: the database was restored from a
     ///     backup.
+    ///   - isCode: True for a credential without a generation, which is no other's successor.
     ///   - successor: SHA-256 of the secret that replaces it, always the same for one exchange.
     ///   - hasNonce: True if the exchange has a nonce that only the holder knows. A repeat of an
     ///     older exchange is then refused without a revocation: it was only delayed.
@@ -111,16 +122,24 @@ package struct Device: Equatable, Sendable {
         family: [UInt8],
         secret: [UInt8],
         number: Int64?,
+        isCode: Bool = false,
         successor: [UInt8],
         hasNonce: Bool = false,
         at time: Timestamp
     ) -> Admission {
-        guard revokedAt == nil, time < expiresAt, family == self.family else { return .refused }
+        guard family == self.family else { return .refused }
+        guard revokedAt == nil else { return .revoked }
+        guard time < expiresAt else { return .refused }
         if secret == current {
             remember(current)
         } else if let number, number > generation {
             remember(secret)
             generation = number
+        } else if isCode {
+            // Before the first exchange, another code than the current one is only a wrong one.
+            guard generation > 0 else { return .refused }
+            let isRepeat = hasNonce && secret == previous.last && successor == current
+            return isRepeat ? .admitted : .codeUsed
         } else if secret == previous.last {
             guard successor != current else { return .admitted }
         } else if hasNonce, previous.contains(successor) {
@@ -134,6 +153,11 @@ package struct Device: Equatable, Sendable {
         expiresAt = time.advanced(by: Self.idleTimeout)
         lastUsedAt = time
         return .admitted
+    }
+
+    /// Records that an access token was issued that expires at `time`.
+    package mutating func recordToken(until time: Timestamp) {
+        tokenEndsAt = max(tokenEndsAt ?? time, time)
     }
 
     private mutating func remember(_ secret: [UInt8]) {

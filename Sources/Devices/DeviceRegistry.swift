@@ -90,7 +90,7 @@ private struct UserLogin: RowValue {
 
 private let columns = """
     id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
-    revoked_at, revocation, generation
+    revoked_at, revocation, generation, token_ends_at
     """
 
 extension Device: RowValue {
@@ -113,6 +113,7 @@ extension Device: RowValue {
             generation: try row.integer(12),
             expiresAt: try row.time(8),
             lastUsedAt: try row.optionalTime(9),
+            tokenEndsAt: try row.optionalTime(13),
             revokedAt: try row.optionalTime(10),
             revocation: reason
         )
@@ -147,11 +148,12 @@ private struct Put: StoreQuery {
         try connection.run(
             """
             INSERT INTO devices (\(columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             ON CONFLICT (id) DO UPDATE SET family = excluded.family, current = excluded.current,
                 previous = excluded.previous, expires_at = excluded.expires_at,
                 last_used_at = excluded.last_used_at, revoked_at = excluded.revoked_at,
-                revocation = excluded.revocation, generation = excluded.generation
+                revocation = excluded.revocation, generation = excluded.generation,
+                token_ends_at = excluded.token_ends_at
             """,
             [
                 .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
@@ -161,7 +163,7 @@ private struct Put: StoreQuery {
                 .integer(device.expiresAt.milliseconds),
                 .integer(device.lastUsedAt?.milliseconds),
                 .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),
-                .integer(device.generation),
+                .integer(device.generation), .integer(device.tokenEndsAt?.milliseconds),
             ]
         )
     }

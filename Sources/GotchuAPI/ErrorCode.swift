@@ -14,6 +14,8 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case idempotencyKeyRequired = "IDEMPOTENCY_KEY_REQUIRED"
     case idempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED"
     case unauthorized = "UNAUTHORIZED"
+    case deviceCodeUsed = "DEVICE_CODE_USED"
+    case deviceRevoked = "DEVICE_REVOKED"
     case insufficientWalletBalance = "INSUFFICIENT_WALLET_BALANCE"
     case forbidden = "FORBIDDEN"
     case ownSession = "OWN_SESSION"
@@ -73,7 +75,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     var httpStatus: Int {
         switch self {
         case .validationError, .idempotencyKeyRequired, .signatureInvalid: 400
-        case .unauthorized: 401
+        case .unauthorized, .deviceCodeUsed, .deviceRevoked: 401
         case .insufficientWalletBalance: 402
         case .forbidden, .ownSession, .notPermitted, .browserRefused: 403
         case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired: 403

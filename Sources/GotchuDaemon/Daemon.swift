@@ -83,6 +83,7 @@ struct Daemon {
             client: core.client,
             calls: core.calls,
             isLoginRefused: { core.tokens.isRefused },
+            checkLogin: { await core.access.checkLogin() },
             hasOpenRequest: { await parts.requestService.hasOpenRequest },
             logger: core.logger
         ) { core.status.apply(server: $0) }

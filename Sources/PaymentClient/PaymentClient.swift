@@ -98,6 +98,12 @@ package struct PaymentClient: Sendable {
         await post("/auth/token", ["refresh_token": credential])
     }
 
+    /// Asks the server if it accepts a token or a device's credential. Changes nothing.
+    package func checkLogin() async -> Answer<Void> {
+        let answer: Answer<LoginReply> = decode(await raw(.GET, "/auth/login"))
+        return answer.map { _ in }
+    }
+
     /// Reads the caller's own wallet.
     ///
     /// - Returns: The balance in minor units, and the newest entries, newest first.

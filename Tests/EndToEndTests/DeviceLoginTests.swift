@@ -86,6 +86,58 @@ struct DeviceLoginTests {
         #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
     }
 
+    @Test("A second kiosk with the same code is refused, and the first one stays logged in")
+    func secondKiosk() async throws {
+        let first = try await shop.daemon("kiosk", at: "0,0")
+        let second = try await shop.daemon("other", at: "1,0")
+        let code = try await code("Corner Cafe")
+        #expect(try await logIn(first, code).server.isLoggedIn)
+        for _ in 0..<2 {
+            await #expect {
+                _ = try await logIn(second, code)
+            } throws: { error in
+                (error as? Problem)?.errorCode == .deviceCodeUsed
+            }
+            // The same code, entered again on the first kiosk, changes nothing.
+            #expect(try await logIn(first, code).server.isLoggedIn)
+            #expect(try await openAndCancelRequest(first).state == .cancelled)
+        }
+        #expect(try await !second.get("/v1/status", as: StatusReply.self).server.isLoggedIn)
+        #expect(try await manage("list").contains("\tgood\t"))
+    }
+
+    @Test("The status of an idle kiosk says within a minute that it was revoked")
+    func idle() async throws {
+        let shop = try await Shop(more: ["--token-seconds", "900"])
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let made = try Program(
+            "gotchu-server",
+            ["devices", "add", "till", "--database", shop.database]
+        )
+        #expect(try await made.exitCode() == 0)
+        let code = try #require(made.text.split(separator: "\n").last.map(String.init))
+        #expect(try await logIn(kiosk, code).server.isLoggedIn)
+        let id = String(code.split(separator: ".")[1])
+        let revoked = try Program(
+            "gotchu-server",
+            ["devices", "revoke", id, "--database", shop.database]
+        )
+        #expect(try await revoked.exitCode() == 0)
+        let start = ContinuousClock.now
+        try await LocalClient(socketPath: kiosk.socket).withEvents { events in
+            while let event = try await events.next() {
+                guard case .statusChanged(let status) = event else { continue }
+                if status.health.contains(where: { $0.code == "login-refused" }) { break }
+            }
+        }
+        #expect(start.duration(to: .now) < .seconds(60))
+        #expect(try await health(of: kiosk) == ["login-refused"])
+        let doctor = try Program("gotchu-ctl", ["doctor", "--socket", kiosk.socket])
+        #expect(try await doctor.exitCode() == 1)
+        #expect(doctor.text.contains("✗ login          This device's login was revoked"))
+        #expect(doctor.text.contains("gotchu-server devices renew \(id). Then: gotchu-ctl login"))
+    }
+
     @Test("A kiosk reads its code from the operator's file and does not change the file")
     func tokenFile() async throws {
         let code = try await code("Corner Cafe")

@@ -90,6 +90,8 @@ extension ErrorCode {
             "The call needs an `Idempotency-Key` of 16 to 255 visible ASCII characters."
         case .idempotencyKeyReused: "The key belongs to a call with another body."
         case .unauthorized: "The token is missing, expired, revoked or of an unknown user."
+        case .deviceCodeUsed: "The code of a device was used before: it is good once."
+        case .deviceRevoked: "The device's login was revoked, or a copy of it was used."
         case .insufficientWalletBalance:
             "The wallet holds too little; `required_cents` and `available_cents` say how "
                 + "much."
@@ -182,6 +184,7 @@ extension ErrorCode {
         case .sessionBusy: "while the session lasts, new key: the lock may be released"
         case .notNear, .ambiguous: "after moving the device"
         case .unauthorized, .notLoggedIn: "after a login, same key"
+        case .deviceCodeUsed, .deviceRevoked: "with a new code of the operator's"
         case .amountChanged, .payeeChanged, .tipNotAllowed:
             "with what the person confirms now, new key"
         case .insufficientWalletBalance: "with more in the wallet, new key"

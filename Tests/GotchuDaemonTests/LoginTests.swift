@@ -102,6 +102,12 @@ struct LoginTests {
             await code { () async throws(Problem) in try await logins.logIn(login(as: "ann")) }
                 == .forbidden
         )
+        let code = LocalLogin(token: "gotchu-device.d1.f1.first")
+        #expect(
+            await self.code { () async throws(Problem) in try await logins.logIn(code) }
+                == .forbidden
+        )
+        #expect(bench.server.calls(.refresh).isEmpty)
         #expect(bench.core.tokens.identity == "ann")
     }
 
@@ -127,9 +133,68 @@ struct LoginTests {
             let problem = $0 as? Problem
             return problem?.errorCode == .notLoggedIn
                 && problem?.detail.contains("this device code") == true
+                && problem?.detail.contains("login is as before") == true
                 && problem?.fix?.contains("gotchu-server devices renew ID") == true
         }
         #expect(bench.core.tokens.token?.hasPrefix("gotchu-device.d1.f1.secret1~") == true)
+    }
+
+    @Test("After a lost reply, the same machine repeats the same exchange of its code")
+    func lostReply() async throws {
+        let bench = try Bench(user: nil)
+        let logins = logins(bench)
+        let code = LocalLogin(token: "gotchu-device.d1.f1.first")
+        let enrolment = bench.folder.path + "/enrolment"
+        bench.server.script(.refresh, .doneUnheard, .lost)
+        for _ in 0..<2 {
+            #expect(
+                await self.code { () async throws(Problem) in try await logins.logIn(code) }
+                    == .serverUnreachable
+            )
+        }
+        // The exchange was written down before it was sent, so a restart repeats it too.
+        let written = try String(contentsOfFile: enrolment, encoding: .utf8)
+        try await logins.logIn(code)
+        let bodies = Set(bench.server.calls(.refresh).map(\.body))
+        #expect(bodies == [#"{"refresh_token":"\#(written)"}"#])
+        #expect(!FileManager.default.fileExists(atPath: enrolment))
+        // Another code has another nonce.
+        let nonce = try #require(written.split(separator: "~").last)
+        try await logins.logIn(LocalLogin(token: "gotchu-device.d1.f2.first"))
+        #expect(bench.server.calls(.refresh).last?.body.contains(nonce) == false)
+    }
+
+    @Test("The same code entered again on the same machine does not use the code again")
+    func enteredAgain() async throws {
+        let bench = try Bench(user: nil)
+        let logins = logins(bench)
+        let code = LocalLogin(token: "gotchu-device.d1.f1.first")
+        for _ in 0..<2 { try await logins.logIn(code) }
+        #expect(bench.server.calls(.refresh).count == 1)
+        try await logins.logOut()
+        bench.server.script(.refresh, .refused(401, "DEVICE_CODE_USED"))
+        await #expect {
+            try await logins.logIn(code)
+        } throws: {
+            let problem = $0 as? Problem
+            return problem?.errorCode == .deviceCodeUsed
+                && problem?.fix?.contains("gotchu-server devices renew d1") == true
+        }
+    }
+
+    @Test("A code is not sent if its exchange cannot be written down")
+    func unwritableEnrolment() async throws {
+        let bench = try Bench(user: nil)
+        try FileManager.default.createDirectory(
+            atPath: bench.folder.path + "/enrolment.new/x",
+            withIntermediateDirectories: true
+        )
+        let code = LocalLogin(token: "gotchu-device.d1.f1.first")
+        #expect(
+            await self.code { () async throws(Problem) in try await logins(bench).logIn(code) }
+                == .journalUnwritable
+        )
+        #expect(bench.server.calls(.refresh).isEmpty)
     }
 }
 
@@ -218,6 +283,36 @@ struct AccessTokenTests {
         let refusals = bench.log.lines.filter { $0.contains("does not accept this device's") }
         #expect(refusals.count { $0.contains("error") } == 1, "\(refusals)")
         #expect(bench.log.lines.count { $0.contains("accepts this device's") } == 1)
+    }
+
+    @Test("The status says that a device was revoked or has expired, and what to do about it")
+    func checkedLogin() async {
+        func item() -> (text: String, fix: String)? {
+            let item = bench.core.status.reply.health.first { $0.code == "login-refused" }
+            return item.map { ($0.text, $0.fix) }
+        }
+        // The first check exchanges the code, the next ones exchange nothing.
+        await access.checkLogin()
+        #expect(refreshes == 1 && bench.server.calls(.login).isEmpty)
+        await access.checkLogin()
+        #expect(refreshes == 1 && item() == nil)
+        let shown = bench.server.calls(.login).map(\.token)
+        #expect(shown == [bench.core.tokens.token])
+        for (code, word) in [("DEVICE_REVOKED", "was revoked"), ("UNAUTHORIZED", "has expired")] {
+            bench.server.script(.login, .refused(401, code))
+            await access.checkLogin()
+            #expect(item()?.text.contains(word) == true, "\(code)")
+            #expect(item()?.fix.contains("gotchu-server devices renew d1. Then: ") == true)
+            #expect(!bench.core.status.reply.server.isLoggedIn)
+        }
+        // A server that does not answer, or has no such address, says nothing about the login.
+        bench.server.script(.login, .lost, .refused(404, "NOT_FOUND"), .page(401))
+        for _ in 0..<3 {
+            await access.checkLogin()
+            #expect(item()?.text.contains("has expired") == true)
+        }
+        await access.checkLogin()
+        #expect(item() == nil && bench.core.status.reply.server.isLoggedIn)
     }
 
     @Test("A successor that cannot be stored leaves the old credential in use")

@@ -35,8 +35,8 @@ struct PaymentDriveTests {
                 #expect(record.stage == .open(.sending))
                 #expect(call.key == record.key.rawValue && call.body == record.body)
             case .unlock: #expect(record.isOpen || record.refusal == .cancelled)
-            case .resolve, .lookUp, .refund, .session, .refresh, .wallet, .devLogin, .withdraw,
-                .join:
+            case .resolve, .lookUp, .refund, .session, .refresh, .login, .wallet, .devLogin,
+                .withdraw, .join:
                 break
             }
         }

@@ -86,8 +86,8 @@ struct DeviceTokenTests {
             #expect(!credentials.contains(credential))
             credentials.append(credential)
         }
-        #expect(try await refresh(code).code == "UNAUTHORIZED")
-        #expect(try await refresh(credential).code == "UNAUTHORIZED")
+        #expect(try await refresh(credentials[1]).code == "DEVICE_REVOKED")
+        #expect(try await refresh(credential).code == "DEVICE_REVOKED")
         let list = try await manage("list")
         #expect(list.text.contains("\trevoked-for-reuse\t"))
         // Neither the programs' output nor the server's files contain a secret of the device.
@@ -105,7 +105,7 @@ struct DeviceTokenTests {
 
     @Test("Twenty simultaneous exchanges of one credential return the same valid successor")
     func lostReplies() async throws {
-        let code = try await add("till")
+        let code = try await add("till") + "~mine"
         let replies = try await withThrowingTaskGroup(of: WireReply.self) { group in
             for _ in 0..<20 { group.addTask { try await self.refresh(code) } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -125,8 +125,8 @@ struct DeviceTokenTests {
         #expect(mine == late)
         let copied = try await refresh(kept + "~copied").string("refresh_token")
         #expect(copied != mine)
-        #expect(try await refresh(mine + "~next").code == "UNAUTHORIZED")
-        #expect(try await refresh(copied).code == "UNAUTHORIZED")
+        #expect(try await refresh(mine + "~next").code == "DEVICE_REVOKED")
+        #expect(try await refresh(copied).code == "DEVICE_REVOKED")
         #expect(try await manage("list").text.contains("\trevoked-for-reuse\t"))
     }
 
@@ -145,15 +145,97 @@ struct DeviceTokenTests {
         #expect(try await manage("list").text.contains("\tgood\t"))
     }
 
+    @Test(
+        "A code is good once: any later use by another machine is refused and revokes nobody",
+        arguments: ["", "~other", "~mine2", "~min", "~"]
+    )
+    func secondMachine(nonce: String) async throws {
+        let code = try await add("till")
+        let first = code + "~mine"
+        var kept = try await refresh(first).string("refresh_token")
+        // The second machine comes before the first one has used its credential, right after that,
+        // and after more exchanges than the server remembers. A device may make 60 at once.
+        for round in 0..<36 {
+            if round < 3 || round > 33 {
+                let second = try await refresh(code + nonce)
+                #expect(second.status == 401 && second.code == "DEVICE_CODE_USED", "\(round)")
+                #expect(second.string("fix").contains("devices renew \(id(of: code))"))
+            }
+            if round == 0 {
+                // The reply to the first machine was lost: its repeat is the same exchange.
+                #expect(try await refresh(first).string("refresh_token") == kept)
+            }
+            let reply = try await refresh("\(kept)~\(round)")
+            #expect(reply.status == 200, "\(round)")
+            kept = reply.string("refresh_token")
+        }
+        // The first machine's code is used up too, once its successor was.
+        #expect(try await refresh(first).code == "DEVICE_CODE_USED")
+        #expect(try await refresh(kept).status == 200)
+        #expect(try await manage("list").text.contains("\tgood\t"))
+    }
+
+    @Test("A code that was used without a nonce cannot be used again by anybody")
+    func withoutNonce() async throws {
+        let code = try await add("till")
+        let kept = try await refresh(code).string("refresh_token")
+        for nonce in ["", "~mine"] {
+            #expect(try await refresh(code + nonce).code == "DEVICE_CODE_USED")
+        }
+        #expect(try await refresh(kept).status == 200)
+    }
+
+    @Test("A credential and a token show their user, without an exchange, until the device ends")
+    func shownLogin() async throws {
+        let code = try await add("till")
+        let reply = try await refresh(code + "~mine")
+        let (kept, token) = (reply.string("refresh_token") + "~next", reply.string("access_token"))
+        for shown in [kept, token, kept] {
+            let login = try await wire.get("/auth/login", token: shown)
+            #expect(login.status == 200, "\(login.text)")
+            #expect(login.string("user_id") == reply.string("user_id"))
+        }
+        #expect(try await wire.get("/auth/login", token: code).code == "DEVICE_CODE_USED")
+        for wrong in ["gotchu-device.", kept.replacing(".", with: ","), token + "x"] {
+            #expect(try await wire.get("/auth/login", token: wrong).code == "UNAUTHORIZED")
+        }
+        #expect(try await wire.get("/auth/login").code == "UNAUTHORIZED")
+        // To show a copy revokes nobody; to exchange it does.
+        let used = try await refresh(kept).string("refresh_token")
+        _ = try await refresh(used)
+        #expect(try await wire.get("/auth/login", token: kept).code == "UNAUTHORIZED")
+        #expect(try await manage("list").text.contains("\tgood\t"))
+        #expect(try await manage("revoke", id(of: code)).code == 0)
+        #expect(try await wire.get("/auth/login", token: used).code == "DEVICE_REVOKED")
+        // The last token is valid until it expires.
+        #expect(try await wire.get("/auth/login", token: token).status == 200)
+    }
+
+    @Test("A revocation prints how long the device's last token is still valid")
+    func restOfToken() async throws {
+        let idle = try await add("idle")
+        let none = try await manage("revoke", id(of: idle))
+        #expect(none.text.contains("Revoked. It has no valid token."))
+        let code = try await add("till")
+        #expect(try await refresh(code).integer("expires_in") == 900)
+        let text = try await manage("revoke", id(of: code)).text
+        let rest = try #require(text.firstMatch(of: #/for another (\d+) min (\d+) s, until /#))
+        let seconds = try #require(Int(rest.1)) * 60 + #require(Int(rest.2))
+        #expect((600...900).contains(seconds), "\(text)")
+    }
+
     @Test("An operator can revoke a device and enrol it again")
     func revocation() async throws {
         let code = try await add("till")
         let kept = try await refresh(code).string("refresh_token")
         #expect(try await manage("list").text.contains("\tgood\t"))
         #expect(try await manage("revoke", id(of: code)).code == 0)
-        #expect(try await refresh(kept).code == "UNAUTHORIZED")
+        #expect(try await refresh(kept).code == "DEVICE_REVOKED")
+        #expect(try await refresh(code).code == "DEVICE_REVOKED")
         #expect(try await manage("list").text.contains("\trevoked\t"))
         let renewed = try await manage("renew", id(of: code))
+        #expect(renewed.text.contains("sudo gotchu-ctl enrol https://"))
+        #expect(try await manage("list").text.contains("\twaiting\t"))
         let fresh = try #require(renewed.text.split(separator: "\n").last.map(String.init))
         #expect(try await refresh(kept).code == "UNAUTHORIZED")
         #expect(try await refresh(fresh).status == 200)

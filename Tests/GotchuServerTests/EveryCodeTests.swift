@@ -54,6 +54,7 @@ private struct ErrorCalls {
     func replies() async throws -> [WireReply] {
         let replies =
             try await requests() + sessions() + refunds() + splits() + desks() + funding()
+            + devices()
         return try await replies + expired() + [lockedDatabase(), tooMany()]
     }
 
@@ -91,6 +92,24 @@ private struct ErrorCalls {
             ]
         )
         return replies + [try await wire.call("GET", "/sessions/x/events", large, token: payee)]
+    }
+
+    /// A code that is used twice, and a revoked device.
+    private func devices() async throws -> [WireReply] {
+        let place = ["--database", database.address]
+        func manage(_ arguments: [String]) async throws -> String {
+            let run = try Program("gotchu-server", ["devices"] + arguments + place)
+            #expect(try await run.exitCode() == 0, "\(run.text)")
+            return run.text
+        }
+        let code = try await manage(["add", "till"]).split(separator: "\n").last ?? ""
+        let body = #"{"refresh_token":"\#(code)"}"#
+        var replies: [WireReply] = []
+        for _ in 0..<2 { replies.append(try await wire.post("/auth/token", body)) }
+        _ = try await manage(["revoke", String(code.split(separator: ".")[1])])
+        replies.append(try await wire.post("/auth/token", body))
+        expect(replies, [nil, .deviceCodeUsed, .deviceRevoked])
+        return replies
     }
 
     /// Cancellations of a finished deposit and withdrawal, and a deposit above the limit.

@@ -66,8 +66,10 @@ struct DeviceStoreTests {
         ] as [(UInt8, UInt8, Device.Admission)] {
             let result = Self.exchange(shown, for: next, of: &expected)
             #expect(result == admission)
-            let stored = try await registry.change(id) {
-                Self.exchange(shown, for: next, of: &$0)
+            expected.recordToken(until: Timestamp(milliseconds: Int64(next) + 600))
+            let stored = try await registry.change(id) { device in
+                defer { device.recordToken(until: Timestamp(milliseconds: Int64(next) + 600)) }
+                return Self.exchange(shown, for: next, of: &device)
             }
             #expect(stored == admission)
             #expect(try await registry.device(id) == expected)

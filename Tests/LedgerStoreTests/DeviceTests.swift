@@ -31,6 +31,7 @@ struct DeviceTests {
         to device: inout Device,
         family: [UInt8] = Self.family,
         number: Int64? = nil,
+        isCode: Bool = false,
         hasNonce: Bool = false,
         after: Duration = .seconds(1)
     ) -> Device.Admission {
@@ -38,6 +39,7 @@ struct DeviceTests {
             family: family,
             secret: secret(shown),
             number: number,
+            isCode: isCode,
             successor: secret(next),
             hasNonce: hasNonce,
             at: Self.start.advanced(by: after)
@@ -94,7 +96,36 @@ struct DeviceTests {
         #expect(show(2, next: 3, to: &device) == .admitted)
         #expect(show(1, next: 4, to: &device) == .revoked)
         #expect(device.revocation == .byReuse)
-        #expect(show(3, next: 5, to: &device) == .refused)
+        #expect(show(3, next: 5, to: &device) == .revoked)
+    }
+
+    @Test("A used code is refused at any time, except a repeat of its own exchange")
+    func code() {
+        var device = device()
+        #expect(show(9, next: 2, to: &device, isCode: true, hasNonce: true) == .refused)
+        #expect(show(1, next: 2, to: &device, isCode: true, hasNonce: true) == .admitted)
+        let before = device
+        #expect(show(1, next: 2, to: &device, isCode: true, hasNonce: true) == .admitted)
+        #expect(show(1, next: 2, to: &device, isCode: true) == .codeUsed)
+        #expect(show(1, next: 3, to: &device, isCode: true, hasNonce: true) == .codeUsed)
+        #expect(device == before)
+        for number in 2..<99 as Range<UInt8> {
+            #expect(show(number, next: number + 1, to: &device, hasNonce: true) == .admitted)
+            let exchanged = device
+            #expect(show(1, next: 2, to: &device, isCode: true, hasNonce: true) == .codeUsed)
+            #expect(show(1, next: 200, to: &device, isCode: true, hasNonce: true) == .codeUsed)
+            #expect(device == exchanged)
+        }
+    }
+
+    @Test("The last access token's end only moves forward")
+    func tokens() {
+        var device = device()
+        #expect(device.tokenEndsAt == nil)
+        for (end, latest) in [(5, 5), (9, 9), (7, 9)] as [(Int64, Int64)] {
+            device.recordToken(until: Timestamp(milliseconds: end))
+            #expect(device.tokenEndsAt == Timestamp(milliseconds: latest))
+        }
     }
 
     @Test("A thief who uses a copy first is detected when the owner uses the credential")
@@ -104,7 +135,7 @@ struct DeviceTests {
         // The thief exchanges a copy of secret 1 for secret 66. The owner holds secret 2.
         #expect(show(1, next: 66, to: &device) == .admitted)
         #expect(show(2, next: 3, to: &device) == .revoked)
-        #expect(show(66, next: 67, to: &device) == .refused)
+        #expect(show(66, next: 67, to: &device) == .revoked)
     }
 
     @Test("A genuine credential that is newer than the restored database is valid")
@@ -151,7 +182,7 @@ struct DeviceTests {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
         device.revoke(.byOperator, at: Self.start)
-        #expect(show(2, next: 3, to: &device) == .refused)
+        #expect(show(2, next: 3, to: &device) == .revoked)
         device.enrol(family: secret(7), current: secret(1), at: Self.start)
         #expect(show(2, next: 3, to: &device) == .refused)
         #expect(device.revokedAt == nil)

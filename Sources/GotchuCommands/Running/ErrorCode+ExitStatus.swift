@@ -25,14 +25,15 @@ extension ErrorCode {
             .tryAgain
         case .methodNotAllowed: .apiMismatch
         case .forbidden, .notPermitted, .browserRefused: .notPermitted
-        case .unauthorized, .notLoggedIn, .fundingNotConfigured: .configuration
+        case .unauthorized, .deviceCodeUsed, .deviceRevoked, .notLoggedIn, .fundingNotConfigured:
+            .configuration
         }
     }
 
     /// The command that usually helps; for problems without a fix.
     var defaultFix: String {
         switch self {
-        case .unauthorized, .notLoggedIn: "gotchu-ctl login"
+        case .unauthorized, .deviceCodeUsed, .deviceRevoked, .notLoggedIn: "gotchu-ctl login"
         case .insufficientWalletBalance: "gotchu-ctl wallet"
         case .depositLimit, .intentSettled: "gotchu-ctl wallet deposits"
         case .payeeNotOnboarded: "gotchu-ctl payouts setup"

@@ -98,9 +98,10 @@ extension ErrorCode {
         // A reused key has already created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
-            .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
-            .radioUnavailable, .serverUnreachable, .journalUnwritable, .outcomeUnknown,
-            .signatureInvalid, .providerUnavailable, .badServerAnswer:
+            .idempotencyKeyReused, .unauthorized, .deviceCodeUsed, .deviceRevoked, .notPermitted,
+            .browserRefused, .notLoggedIn, .radioUnavailable, .serverUnreachable,
+            .journalUnwritable, .outcomeUnknown, .signatureInvalid, .providerUnavailable,
+            .badServerAnswer:
             false
         }
     }

@@ -25,7 +25,7 @@ extension Problem {
 
     /// The problem of a token that the server no longer accepts.
     static func loginRefused(_ tokens: TokenStore) -> Problem {
-        let item = HealthItem.loginRefused(from: tokens.origin)
+        let item = HealthItem.loginRefused(tokens)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 

@@ -82,15 +82,35 @@ final class AccessTokens: AccessSource {
         // The report on a login that was replaced is ignored. A device's login is judged by its
         // exchange.
         guard let login = tokens.login, !login.isDevice, token == login.text else { return }
-        report(login, isAccepted: isAccepted)
+        record(login, isAccepted ? nil : .notAccepted)
     }
 
-    /// Records an answer about a login like `TokenStore.record`. Publishes a change.
-    @discardableResult
-    private func report(_ login: TokenStore.Login, isAccepted: Bool) -> Bool {
-        guard tokens.record(login.text, isAccepted: isAccepted) else { return false }
+    /// Records an answer about a login like `TokenStore.record`. Publishes and logs a change: each
+    /// call asks again.
+    private func record(_ login: TokenStore.Login, _ refusal: TokenStore.Refusal?) {
+        guard tokens.record(login.text, refusal) else { return }
         status.publish()
-        return true
+        guard login.isDevice else { return }
+        if refusal == nil {
+            logger.notice("The payment server accepts this device's credential again")
+        } else {
+            logger.error("The payment server does not accept this device's credential any more")
+        }
+    }
+
+    /// Asks the server if it accepts the login, and records the answer. A credential is not
+    /// exchanged, except a code, which is valid for a day only.
+    func checkLogin() async {
+        guard let login = tokens.login else { return }
+        guard !login.isCode else {
+            _ = await fetch()
+            return
+        }
+        switch await client.using(GivenToken(login.text)).checkLogin() {
+        case .success: record(login, nil)
+        case .unauthorized(let problem): record(login, TokenStore.Refusal(problem))
+        case .refused, .unknown: break
+        }
     }
 
     /// Returns a source of these tokens for the calls of one user. While another user or nobody is
@@ -143,31 +163,37 @@ final class AccessTokens: AccessSource {
         return await fetch()
     }
 
-    /// Exchanges a device's first credential for a token and the credential to store.
+    /// Exchanges a device's code for a token and the credential to store. If a reply was lost, the
+    /// same machine can call it again with the same code.
     ///
     /// - Returns: The credential to store.
-    func enrol(_ credential: String) async throws(Problem) -> String {
+    func enrol(_ code: String) async throws(Problem) -> String {
         let asked = now()
-        let answer = await client.refresh(Self.withNonce(credential))
-        if case .unauthorized = answer {
+        let shown: String
+        do throws(TokenStore.Failure) {
+            // Otherwise the code would be used up for a credential that cannot be stored.
+            try tokens.requireWritable()
+            shown = try tokens.enrolment(of: code)
+        } catch {
+            throw Problem(error, tokens.origin)
+        }
+        let answer = await client.refresh(shown)
+        if case .unauthorized(let problem) = answer {
+            let isUsed = problem.errorCode == .deviceCodeUsed
             throw Problem(
-                .notLoggedIn,
-                detail: "The payment server does not accept this device code: it is wrong, was "
-                    + "used already, or has expired. The login is as before.",
-                fix: "Have the server's operator run, for a new code: "
-                    + "gotchu-server devices renew ID"
+                isUsed ? .deviceCodeUsed : .notLoggedIn,
+                detail: isUsed
+                    ? "This device code was used already: a code is good for one machine, once. "
+                        + "The login is as before."
+                    : "The payment server does not accept this device code: it is wrong or has "
+                        + "expired, or its device was revoked. The login is as before.",
+                // A code that the server does not know may be anything, even a secret.
+                fix: HealthItem.newCode(for: isUsed ? TokenStore.Login(text: code).device : nil)
             )
         }
         let reply = try answer.getOrThrow(tokens)
         grant(reply, since: asked)
-        return Self.withNonce(reply.refreshToken)
-    }
-
-    /// Returns a credential with a random id of its next exchange. Both are stored. The server then
-    /// recognizes a late replay of the exchange. An exchange by a copy of this machine has another
-    /// id.
-    private static func withNonce(_ credential: String) -> String {
-        "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        return TokenStore.withNonce(reply.refreshToken)
     }
 
     /// Waits for the fetch in progress, or starts one. Two simultaneous exchanges of one credential
@@ -194,13 +220,23 @@ final class AccessTokens: AccessSource {
             return UserAccess(identity: login.identity, access: .bearer(login.text))
         }
         let asked = now()
-        switch await client.refresh(login.text) {
+        let shown: String
+        do throws(TokenStore.Failure) {
+            shown = login.isCode ? try tokens.enrolment(of: login.text) : login.text
+        } catch {
+            logger.error(
+                "The exchange of the device's code cannot be written down, so it is not begun",
+                metadata: ["error": "\(error)"]
+            )
+            let detail = "gotchud cannot write down the exchange of this device's code."
+            let outage = Outage(.busy, serverDetail: detail)
+            return UserAccess(identity: login.identity, access: .outage(outage))
+        }
+        switch await client.refresh(shown) {
         case .success(let reply):
-            if report(login, isAccepted: true) {
-                logger.notice("The payment server accepts this device's credential again")
-            }
+            record(login, nil)
             do {
-                try tokens.replace(login.text, with: Self.withNonce(reply.refreshToken))
+                try tokens.replace(login.text, with: TokenStore.withNonce(reply.refreshToken))
             } catch {
                 logger.error(
                     "The device's new credential cannot be written; the old one stays in use",
@@ -208,14 +244,9 @@ final class AccessTokens: AccessSource {
                 )
             }
             return grant(reply, since: asked).userAccess
-        case .unauthorized, .refused:
+        case .unauthorized(let problem), .refused(let problem):
             state.withLock { $0.grant = nil }
-            // Each call asks again: only the change is an error.
-            let isChange = report(login, isAccepted: false)
-            logger.log(
-                level: isChange ? .error : .debug,
-                "The payment server does not accept this device's credential any more"
-            )
+            record(login, TokenStore.Refusal(problem))
             return UserAccess(identity: login.identity, access: .none)
         case .unknown(let outage):
             return UserAccess(identity: login.identity, access: .outage(outage))

@@ -28,7 +28,14 @@ struct LoginService: LocalLogins {
             throw Problem.invalid("One of token and dev_email must be there.")
         }
         try await refuseWhileOpen(for: TokenStore.identity(of: token))
-        if TokenStore.isDevice(token) { token = try await core.access.enrol(token) }
+        if TokenStore.isDevice(token) {
+            if tokens.isEnrolled(with: token) {
+                // The code was entered again on the same machine: its login is in use.
+                await core.access.checkLogin()
+                guard tokens.isRefused else { return }
+            }
+            token = try await core.access.enrol(token)
+        }
         try store(token)
     }
 
@@ -77,20 +84,27 @@ struct LoginService: LocalLogins {
             try tokens.store(token)
             core.status.publish()
         } catch {
-            switch error {
-            case .fixed(let path):
-                throw Problem(
-                    .forbidden,
-                    detail: "The token comes from \(path), which gotchud does not change.",
-                    fix: HealthItem.login(from: tokens.origin)
-                )
-            case .system(let reason):
-                throw Problem(
-                    .journalUnwritable,
-                    detail: "The token could not be kept: \(reason).",
-                    fix: "df -h"
-                )
-            }
+            throw Problem(error, tokens.origin)
+        }
+    }
+}
+
+extension Problem {
+    /// Creates the problem of a token that could not be stored.
+    init(_ failure: TokenStore.Failure, _ origin: TokenStore.Origin) {
+        switch failure {
+        case .fixed(let path):
+            self.init(
+                .forbidden,
+                detail: "The token comes from \(path), which gotchud does not change.",
+                fix: HealthItem.login(from: origin)
+            )
+        case .system(let reason):
+            self.init(
+                .journalUnwritable,
+                detail: "The token could not be kept: \(reason).",
+                fix: "df -h"
+            )
         }
     }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import GotchuAPI
 import ServiceProcess
 import Synchronization
 
@@ -11,11 +12,13 @@ final class TokenStore: Sendable {
     /// The file of a credential's successors. It is used if `login` may not write the credential's
     /// own file.
     private let successorPath: String
+    /// The file of the code that this machine exchanges, with the nonce of the exchange.
+    private let enrolmentPath: String
     /// The source of the login.
     let origin: Origin
     private let cached: Mutex<String?>
-    /// The last login that the server has refused.
-    private let refused = Mutex<String?>(nil)
+    /// The last login that the server has refused, and the reason.
+    private let refused = Mutex<(login: String, reason: Refusal)?>(nil)
 
     /// A source of the login.
     enum Origin: Equatable {
@@ -25,6 +28,18 @@ final class TokenStore: Sendable {
         case file(path: String)
         /// A systemd credential. Its file does not change while the service runs.
         case credential
+    }
+
+    /// The reason why the server refuses a login.
+    enum Refusal: Equatable {
+        /// The token or credential is not valid, or not any more.
+        case notAccepted
+        /// The device was revoked.
+        case revoked
+
+        init(_ problem: Problem) {
+            self = problem.errorCode == .deviceRevoked ? .revoked : .notAccepted
+        }
     }
 
     /// The reason why a token could not be stored.
@@ -52,6 +67,7 @@ final class TokenStore: Sendable {
             origin = .own
         }
         successorPath = stateDirectory + "/device-credential"
+        enrolmentPath = stateDirectory + "/enrolment"
         cached = Mutex(Self.newest(path, successorPath))
     }
 
@@ -64,23 +80,41 @@ final class TokenStore: Sendable {
         /// A Boolean that is true if the text is a credential, which must be exchanged for a token
         /// first.
         var isDevice: Bool { TokenStore.isDevice(text) }
+        /// A Boolean that is true if the text is an operator's code. All credentials that this
+        /// machine has stored have a nonce.
+        var isCode: Bool { isDevice && !text.utf8.contains(UInt8(ascii: "~")) }
+        /// The device's id; `nil` for a person's token.
+        var device: Substring? { isDevice ? TokenStore.family(text).dropFirst().first : nil }
         var identity: String { TokenStore.identity(of: text) }
     }
 
     var login: Login? { token.map(Login.init) }
 
     /// A Boolean that is true while the last answer of the server refuses the login.
-    var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
+    var isRefused: Bool { refusal != nil }
+
+    /// The reason of the server's last answer if it refuses the login; otherwise `nil`.
+    var refusal: Refusal? {
+        let token = token
+        return refused.withLock { $0?.login == token ? $0?.reason : nil }
+    }
 
     private var isWritable: Bool { origin == .own }
 
+    /// Throws if a new token could not be stored.
+    func requireWritable() throws(Failure) {
+        guard isWritable else { throw .fixed(path: path) }
+    }
+
     /// Records that the server has accepted or refused a login.
     ///
+    /// - Parameter refusal: The reason; `nil` if the login was accepted.
     /// - Returns: True if this is a change.
-    func record(_ login: String, isAccepted: Bool) -> Bool {
+    func record(_ login: String, _ refusal: Refusal?) -> Bool {
         refused.withLock { refused in
-            guard (refused == login) == isAccepted else { return false }
-            refused = isAccepted ? nil : login
+            let known = refused?.login == login ? refused?.reason : nil
+            guard known != refusal else { return false }
+            refused = refusal.map { (login, $0) }
             return true
         }
     }
@@ -104,12 +138,36 @@ final class TokenStore: Sendable {
         return kept
     }
 
+    /// Returns a code with the nonce of this machine's exchange of it.
+    ///
+    /// The server accepts a code once, and again only with the same nonce. It is therefore stored
+    /// durably before it is sent: if the reply is lost, this machine can repeat the exchange.
+    func enrolment(of code: String) throws(Failure) -> String {
+        if let begun = Self.read(enrolmentPath), begun.hasPrefix(code + "~") { return begun }
+        let shown = Self.withNonce(code)
+        try Self.write(shown, to: enrolmentPath)
+        return shown
+    }
+
+    /// Returns a credential with a random id of its next exchange. Both are stored. The server then
+    /// recognizes a late replay of the exchange. An exchange by a copy of this machine has another
+    /// id.
+    static func withNonce(_ credential: String) -> String {
+        "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    }
+
+    /// Returns true if a code is the one that the login comes from.
+    func isEnrolled(with code: String) -> Bool {
+        token.map { Self.isDevice($0) && Self.family($0) == Self.family(code) } ?? false
+    }
+
     /// Stores the successor of a credential durably. Does nothing if another login has replaced
     /// `old`.
     func replace(_ old: String, with successor: String) throws(Failure) {
         guard token == old else { return }
         try Self.write(successor, to: isWritable ? path : successorPath)
         cached.withLock { if $0 == old { $0 = successor } }
+        unlink(enrolmentPath)
     }
 
     /// The identity of the token's user; `nil` if there is no token. It only distinguishes users.
@@ -127,13 +185,14 @@ final class TokenStore: Sendable {
 
     /// Stores a new token; `nil` removes the stored one.
     func store(_ token: String?) throws(Failure) {
-        guard isWritable else { throw .fixed(path: path) }
+        try requireWritable()
         if let token {
             try Self.write(token, to: path)
         } else if unlink(path) != 0, errno != ENOENT {
             throw .system(String(cString: strerror(errno)))
         }
         cached.withLock { $0 = token }
+        unlink(enrolmentPath)
     }
 
     static func identity(of token: String) -> String {

@@ -196,7 +196,7 @@ final class DaemonStatus: Sendable {
         }
         if let failure = state.journalFailure { items.append(.journalUnwritable(failure)) }
         if tokens.token == nil { items.append(.notLoggedIn(from: tokens.origin)) }
-        if tokens.isRefused { items.append(.loginRefused(from: tokens.origin)) }
+        if tokens.isRefused { items.append(.loginRefused(tokens)) }
         if state.unresolvedPayments > 0 {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }

@@ -128,13 +128,32 @@ extension HealthItem {
         )
     }
 
-    static func loginRefused(from origin: TokenStore.Origin) -> HealthItem {
-        HealthItem(
-            code: "login-refused",
-            severity: .error,
-            text: "The payment server does not accept this daemon's login.",
-            fix: login(from: origin)
-        )
+    static func loginRefused(_ tokens: TokenStore) -> HealthItem {
+        let logIn = login(from: tokens.origin)
+        let (text, fix) =
+            switch (tokens.login?.device, tokens.refusal) {
+            case (nil, _): ("The payment server does not accept this daemon's login.", logIn)
+            case (let device?, .revoked):
+                (
+                    "This device's login was revoked: by the server's operator, or because "
+                        + "a copy of it was used.",
+                    "\(newCode(for: device)). Then: \(logIn)"
+                )
+            case (let device?, .notAccepted), (let device?, nil):
+                (
+                    "The payment server does not accept this device's login: it has expired, or "
+                        + "the device was enrolled anew.",
+                    "\(newCode(for: device)). Then: \(logIn)"
+                )
+            }
+        return HealthItem(code: "login-refused", severity: .error, text: text, fix: fix)
+    }
+
+    /// Returns an instruction to get a new code.
+    ///
+    /// - Parameter device: The device's id, if it is known.
+    static func newCode(for device: Substring?) -> String {
+        "Ask the server's operator for a new code: gotchu-server devices renew \(device ?? "ID")"
     }
 
     /// Returns the command to log in. If `gotchu-ctl login` is refused, returns an instruction for

@@ -14,6 +14,10 @@ actor ServerMonitor: Service {
     static let outageInterval: Duration = .seconds(3)
     /// The interval between two probes, and the timeout of each, while a request is open.
     static let requestInterval: Duration = .seconds(5)
+    /// The longest interval between two checks of the login. The status shows a revoked login
+    /// within a minute. Each interval is shorter by a random part, so that the tills that start
+    /// together do not call together.
+    static let loginInterval: Duration = .seconds(48)
 
     /// The condition of the server as far as it is known.
     enum Condition: Equatable, Sendable {
@@ -29,6 +33,7 @@ actor ServerMonitor: Service {
     private let client: PaymentClient
     private let calls: ServerCallOutcomes
     private let isLoginRefused: @Sendable () -> Bool
+    private let checkLogin: @Sendable () async -> Void
     private let hasOpenRequest: @Sendable () async -> Bool
     private let onChange: @Sendable (Condition) async -> Void
     private var failures: FailureLog
@@ -39,12 +44,14 @@ actor ServerMonitor: Service {
     ///   - client: A client whose outcomes are recorded in `calls`.
     ///   - isLoginRefused: Returns true if the server has refused the login. Each probe then sends
     ///     the login again: another program may have given that answer.
+    ///   - checkLogin: Asks the server if it accepts the login, and records the answer.
     ///   - hasOpenRequest: Returns true while a request may be paid.
     ///   - onChange: Called with the condition after each probe.
     init(
         client: PaymentClient,
         calls: ServerCallOutcomes,
         isLoginRefused: @escaping @Sendable () -> Bool,
+        checkLogin: @escaping @Sendable () async -> Void,
         hasOpenRequest: @escaping @Sendable () async -> Bool,
         logger: Logger,
         onChange: @escaping @Sendable (Condition) async -> Void
@@ -52,6 +59,7 @@ actor ServerMonitor: Service {
         self.client = client
         self.calls = calls
         self.isLoginRefused = isLoginRefused
+        self.checkLogin = checkLogin
         self.hasOpenRequest = hasOpenRequest
         self.onChange = onChange
         failures = FailureLog(
@@ -69,6 +77,13 @@ actor ServerMonitor: Service {
                     await probeUntilReady()
                     // A server that fails sends no event. It is probed at intervals.
                     try? await Task.sleep(for: Self.interval)
+                }
+            }
+            group.addTask { [self] in
+                while !Task.isCancelled {
+                    await checkLogin()
+                    let interval = Self.loginInterval * Double.random(in: 0.7...1)
+                    try? await Task.sleep(for: interval)
                 }
             }
             group.addTask { [self] in

@@ -34,6 +34,9 @@ extension DeviceCredential {
         )
     }
 
+    /// Returns true if a text begins like a credential. A token does not.
+    static func hasPrefix(_ text: String) -> Bool { text.utf8.starts(with: "\(prefix).".utf8) }
+
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit else { return nil }
         // The search compares bytes. A search by characters would not find a tilde that a combining
@@ -63,6 +66,9 @@ extension DeviceCredential {
 
     /// A Boolean that is true if the device appended a nonce.
     var hasNonce: Bool { !nonce.isEmpty }
+
+    /// A Boolean that is true for a device's first credential, which a person carries to it.
+    var isCode: Bool { seal == nil }
 
     /// Returns the successor, without a number. Each exchange of this credential with the same
     /// nonce yields the same successor. Nobody can compute it without the server's `key`.

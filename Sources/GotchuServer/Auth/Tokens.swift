@@ -128,7 +128,8 @@ struct Tokens: Sendable {
         )
     }
 
-    private static func bearer(of request: Request) -> String? {
+    /// Returns the text of a request's one bearer token; `nil` if there is none, or several.
+    static func bearer(of request: Request) -> String? {
         // Several Authorization headers would be ambiguous.
         let values = request.headers[values: .authorization]
         guard values.count == 1, let value = values.first,

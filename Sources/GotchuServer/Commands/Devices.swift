@@ -29,9 +29,10 @@ struct AddDevice: AsyncParsableCommand {
               (umask 077; gotchu-server devices add Cafe --database sqlite:shop.db > code)
               gotchu-ctl login --token-file code
 
-            The code is printed once, on standard output, and is good for a day: whoever reads it \
-            first has the device's login, so let nobody else read the file. Without --user \
-            the device gets a wallet of its own, and its name is what payers are shown.
+            The code is printed once, on standard output. It is good for one machine, once, and \
+            for a day: whoever uses it first has the device's login, so let nobody else read the \
+            file. Without --user the device gets a wallet of its own, and its name is what payers \
+            are shown.
 
             The tills of a shop act for its user: what they earn goes to the shop's wallet, whose \
             name payers are shown.
@@ -87,8 +88,8 @@ struct AddDevice: AsyncParsableCommand {
                 expiresAt: Timestamp.now.advanced(by: Device.enrolment)
             )
         )
-        Console.error("Device \(device) acts for user \(owner.id). Its code, shown only now:")
-        Console.output(credential.text)
+        Console.error("Device \(device) acts for user \(owner.id).")
+        credential.printCode()
     }
 
     private func owner(of device: DeviceID, in store: any Store) async throws -> User {
@@ -158,7 +159,7 @@ struct RenewDevice: AsyncParsableCommand {
         try await DeviceRegistry(database.store).change(id: device) { device in
             device.enrol(family: credential.familyHash, current: credential.secretHash, at: .now)
         }
-        Console.output(credential.text)
+        credential.printCode()
     }
 }
 
@@ -171,8 +172,8 @@ struct RevokeDevice: AsyncParsableCommand {
             Example:
               gotchu-server devices revoke 0193... --database sqlite:shop.db
 
-            It gets no further token. The one that it has runs out by itself, within ten minutes \
-            unless the server was started with another --token-seconds.
+            It gets no further token. The one that it has expires by itself, within ten minutes \
+            by default (--token-seconds); the command prints when.
             """
     )
 
@@ -182,26 +183,55 @@ struct RevokeDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await DeviceRegistry(database.store).change(id: device) { device in
-            device.revoke(.byOperator, at: .now)
+        let now = Timestamp.now
+        let revoked = try await DeviceRegistry(database.store).change(id: device) { device in
+            device.revoke(.byOperator, at: now)
         }
-        Console.output("Revoked.")
+        Console.output("Revoked. \(Self.rest(of: revoked, at: now))")
+    }
+
+    /// Describes how long a revoked device's last token is still valid.
+    private static func rest(of device: Device, at now: Timestamp) -> String {
+        guard let end = device.tokenEndsAt, now < end else { return "It has no valid token." }
+        let seconds = (now.duration(to: end).wholeMilliseconds + 999) / 1000
+        let rest = seconds < 60 ? "\(seconds) s" : "\(seconds / 60) min \(seconds % 60) s"
+        return "Its last token is valid for another \(rest), until \(end.iso8601): the machine can "
+            + "request, refund and spend until then, as far as it was allowed to."
     }
 }
 
 extension DeviceRegistry {
     /// Changes the device with the id that the operator entered. Throws if there is no such device.
+    ///
+    /// - Returns: The changed device.
+    @discardableResult
     fileprivate func change(
         id: String,
         _ body: @escaping @Sendable (inout Device) -> Void
-    ) async throws {
-        guard try await change(DeviceID(trusted: id), body) != nil else {
+    ) async throws -> Device {
+        let changed = try await change(DeviceID(trusted: id)) { device in
+            body(&device)
+            return device
+        }
+        guard let changed else {
             throw ServerFailure(
                 .negative,
                 "There is no device of that id.",
                 fix: "gotchu-server devices list"
             )
         }
+        return changed
+    }
+}
+
+extension DeviceCredential {
+    /// Prints the code, alone on standard output, after the next step.
+    fileprivate func printCode() {
+        Console.error(
+            "On the device, within a day: sudo gotchu-ctl enrol https://SERVER --token-file FILE"
+        )
+        Console.error("Its code, shown only now and good once:")
+        Console.output(text)
     }
 }
 
@@ -212,7 +242,7 @@ extension Device {
         case .byOperator: "revoked"
         case .byReuse: "revoked-for-reuse"
         case nil where time >= expiresAt: "ended"
-        case nil: lastUsedAt == nil ? "waiting" : "good"
+        case nil: generation == 0 ? "waiting" : "good"
         }
     }
 }

@@ -61,7 +61,7 @@ struct Routes: Sendable {
             ledger: ledger,
             devices: devices,
             tokens: tokens,
-            limits: limits,
+            authentication: authentication,
             lifetime: options.tokenLifetime
         )
         sessions = SessionRoutes(
@@ -127,6 +127,7 @@ struct Routes: Sendable {
         router.add(middleware: problems)
         if let accounts { router.post("/auth/dev-login", use: accounts.login) }
         router.post("/auth/token", use: deviceTokens.refresh)
+        router.get("/auth/login", use: deviceTokens.show)
         router.post("/sessions/create", use: sessions.create)
         router.post("/sessions/resolve", use: sessions.resolve)
         router.post("/sessions/lock", use: sessions.lock)

@@ -80,8 +80,8 @@ struct DevicePages: Sendable {
             section: .devices,
             content: """
                 <section class="panel"><h2>The code of <bdi>\(name)</bdi></h2>
-                <p>It is shown only now, and is good for a day: whoever uses it first has the
-                device's login.</p>
+                <p>It is shown only now, and is good for one machine, once, and for a day: whoever
+                uses it first has the device's login.</p>
                 <p><code class="secret">\(credential.text)</code></p>
                 <p>On the device: <code>gotchu-ctl login</code>, then paste it.</p>
                 <p><a href="\(WebPath.devices)">All devices</a></p></section>
@@ -100,12 +100,15 @@ struct DevicePages: Sendable {
             to: WebPath.revocation(of: device.id),
             "<button class=\"danger\">Revoke</button>"
         )
+        let rest: HTML? = device.tokenEndsAt.flatMap { end in
+            visit.now < end ? " Its last one is good until \(visit.zone.time(end))." : nil
+        }
         return WebPage(
             title: "Revoke a device",
             section: .devices,
             content: """
                 <section class="panel narrow"><h2>Revoke <bdi>\(device.name)</bdi>?</h2>
-                <p>It can ask for no payments any more, and needs a new code to be back.</p>
+                <p>It gets no new token any more, and needs a new code to be back.\(rest)</p>
                 \(form)
                 <p><a href="\(WebPath.devices)">Keep it</a></p></section>
                 """
@@ -179,7 +182,7 @@ struct DevicePages: Sendable {
         case .byOperator: .chip("✕", "Revoked")
         case .byReuse: .chip("!", "Revoked: a copy was used", "bad")
         case nil where time >= device.expiresAt: .chip("◷", "Expired")
-        case nil where device.lastUsedAt == nil: .chip("◌", "Waits for its code")
+        case nil where device.generation == 0: .chip("◌", "Waits for its code")
         case nil: .chip("✓", "In use", "good")
         }
     }

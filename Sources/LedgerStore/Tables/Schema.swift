@@ -173,6 +173,7 @@ enum Schema {
             generation INTEGER NOT NULL CHECK (generation >= 0),
             expires_at INTEGER NOT NULL,
             last_used_at INTEGER,
+            token_ends_at INTEGER,
             revoked_at INTEGER,
             revocation TEXT,
             CHECK ((revoked_at IS NULL) = (revocation IS NULL))

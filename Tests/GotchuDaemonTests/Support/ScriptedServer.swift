@@ -13,8 +13,8 @@ import Synchronization
 /// like a real server. It stores its decisions by key.
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
-        case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
-            withdraw, join
+        case resolve, lock, unlock, send, lookUp, refund, session, refresh, login, wallet,
+            devLogin, withdraw, join
     }
 
     /// A received call.
@@ -202,7 +202,7 @@ final class ScriptedServer: HTTPTransport {
                     + #""user_id":"u-1","scope":""}"#,
                 false
             )
-        case .resolve, .lock, .unlock, .session, .wallet, .devLogin:
+        case .resolve, .lock, .unlock, .session, .login, .wallet, .devLogin:
             return (200, body(of: call.route, state), false)
         }
     }
@@ -222,6 +222,7 @@ final class ScriptedServer: HTTPTransport {
                 + #"\#(state.sessionMembers)"version":1}"#
         case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
         case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#
+        case .login: #"{"user_id":"u-1"}"#
         case .send, .lookUp, .refund, .refresh, .withdraw, .join: "{}"
         }
     }
@@ -252,6 +253,7 @@ final class ScriptedServer: HTTPTransport {
         case "/sessions/lock": .lock
         case "/wallet/send": .send
         case "/auth/token": .refresh
+        case "/auth/login": .login
         case "/auth/dev-login": .devLogin
         case "/wallet/me": .wallet
         case "/api/wallet/withdrawals": .withdraw
