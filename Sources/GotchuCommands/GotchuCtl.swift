@@ -65,6 +65,7 @@ package struct GotchuCtl: AsyncParsableCommand {
             exit(withError: error)
         }
         do {
+            try LocalTimeZone.require()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

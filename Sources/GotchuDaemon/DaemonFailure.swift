@@ -27,6 +27,8 @@ struct DaemonFailure: Error {
                 "\(error.place): \(error.problem)",
                 fix: "Correct it and run: \(Self.checkCommand)"
             )
+        case let failure as LocalTimeZoneFailure:
+            self.init(.configuration, failure.sentence, fix: failure.fix)
         case let failure as JournalFailure:
             let status: ExitStatus =
                 switch failure {

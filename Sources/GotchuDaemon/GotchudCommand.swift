@@ -116,6 +116,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         umask(0o077)
         let flags = flags
         let config = config
+        try LocalTimeZone.require()
         let reread = { @Sendable () throws(ConfigurationError) in
             try Self.configuration(flags: flags, config: config)
         }

@@ -1,5 +1,5 @@
-import Glibc
 import GotchuCore
+import ServiceProcess
 
 extension Duration {
     /// The duration for a sentence, in whole seconds: `5 seconds`. Fractions are cut.
@@ -24,27 +24,11 @@ extension Duration {
 
 extension Timestamp {
     /// The time of day in the system's time zone: `09:30:05`.
-    var clockText: String {
-        let time = local
-        return [time.tm_hour, time.tm_min, time.tm_sec].map(Self.twoDigits).joined(separator: ":")
-    }
+    var clockText: String { String(local.dropFirst(11).prefix(8)) }
 
     /// The date and time in the system's time zone: `2026-11-21 09:30`.
-    var dateText: String {
-        let time = local
-        let day = [time.tm_mon + 1, time.tm_mday].map(Self.twoDigits).joined(separator: "-")
-        let clock = [time.tm_hour, time.tm_min].map(Self.twoDigits).joined(separator: ":")
-        return "\(time.tm_year + 1900)-\(day) \(clock)"
-    }
+    var dateText: String { "\(local.prefix(10)) \(local.dropFirst(11).prefix(5))" }
 
-    private var local: tm {
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        return parts
-    }
-
-    private static func twoDigits(_ number: CInt) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
+    /// The local time to the second, in ISO 8601.
+    private var local: String { LocalTimeZone.current.rules.text(of: self) }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LocalAPI
+import ServiceProcess
 
 /// The reason why a command failed. Texts are whole sentences; `next` is a command to run.
 enum CommandFailure: Error {
@@ -17,6 +18,8 @@ enum CommandFailure: Error {
     case tryAgain(String, next: String)
     /// A file or a device error.
     case inputOutput(String, next: String)
+    /// A setting of this process or machine cannot be used.
+    case configuration(String, next: String)
     /// An impossible state: a bug.
     case bug(String)
     /// A failure with the object that it concerns; in JSON both are one object.
@@ -26,6 +29,8 @@ enum CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let failure as LocalClientFailure: self = .client(failure)
+        case let failure as LocalTimeZoneFailure:
+            self = .configuration(failure.sentence, next: failure.fix)
         default: self = .bug(String(describing: error))
         }
     }

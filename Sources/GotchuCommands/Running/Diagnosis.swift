@@ -31,6 +31,8 @@ struct Diagnosis: Encodable {
             self.init("NOT_IN_TIME", sentence, fix: next, .tryAgain)
         case .inputOutput(let sentence, let next):
             self.init("INPUT_OUTPUT", sentence, fix: next, .inputOutput)
+        case .configuration(let sentence, let next):
+            self.init("CONFIGURATION", sentence, fix: next, .configuration)
         case .about(let subject, let failure):
             self.init(failure, invocation: invocation)
             self.subject = subject

@@ -1,6 +1,6 @@
 /// The offsets of a time zone from UTC, read from a tzdata file (RFC 9636).
-package struct TimeZoneRules: Sendable {
-    private struct Transition {
+package struct TimeZoneRules: Equatable, Sendable {
+    private struct Transition: Equatable {
         let at: Int64
         let offset: Int64
     }
@@ -16,13 +16,22 @@ package struct TimeZoneRules: Sendable {
 
     private init(transitions: [Transition], first: Int64, yearly: YearlyRule?) {
         self.transitions = transitions
-        self.first = first
-        self.yearly = yearly
+        // Equal zones must be equal values: a rule without changes is an offset.
+        let fixed = transitions.isEmpty ? yearly?.fixedOffset : nil
+        self.first = fixed ?? first
+        self.yearly = fixed == nil ? yearly : nil
+    }
+
+    /// Parses a rule for all years, in POSIX format: `CET-1CEST,M3.5.0,M10.5.0/3`.
+    package init?(posix text: String) {
+        guard let yearly = YearlyRule(text) else { return nil }
+        self.init(transitions: [], first: 0, yearly: yearly)
     }
 
     /// Parses a TZif file of version 2 or later.
     ///
-    /// - Returns: `nil` if it is invalid: the content is not trusted.
+    /// - Returns: `nil` if it is invalid: the content is not trusted. Also for a zone that counts
+    ///   leap seconds.
     package init?(tzif bytes: [UInt8]) {
         guard let old = Header(bytes, at: 0), old.version >= UInt8(ascii: "2"),
             let header = Header(bytes, at: Header.length + old.bodyLength(timeWidth: 4))
@@ -31,7 +40,7 @@ package struct TimeZoneRules: Sendable {
         let indexes = times + header.timeCount * 8
         let types = indexes + header.timeCount
         let end = header.start + Header.length + header.bodyLength(timeWidth: 8)
-        guard header.typeCount > 0, end <= bytes.count else { return nil }
+        guard header.typeCount > 0, header.leapCount == 0, end <= bytes.count else { return nil }
         let offsets = (0..<header.typeCount).map { bytes.integer(at: types + $0 * 6, width: 4) }
         var transitions: [Transition] = []
         for index in 0..<header.timeCount {
@@ -44,11 +53,9 @@ package struct TimeZoneRules: Sendable {
         }
         guard offsets.allSatisfy({ abs($0) < 26 * 3_600 }) else { return nil }
         let footer = bytes[end...].dropFirst().prefix { $0 != UInt8(ascii: "\n") }
-        self.init(
-            transitions: transitions,
-            first: offsets[0],
-            yearly: YearlyRule(String(decoding: footer, as: UTF8.self))
-        )
+        let yearly = YearlyRule(String(decoding: footer, as: UTF8.self))
+        guard footer.isEmpty || yearly != nil else { return nil }
+        self.init(transitions: transitions, first: offsets[0], yearly: yearly)
     }
 
     /// The number of milliseconds by which local time is ahead of UTC at a moment.
@@ -108,8 +115,8 @@ extension TimeZoneRules {
 
         let start: Int
         let version: UInt8
-        let (timeCount, typeCount): (Int, Int)
-        private let (utcCount, standardCount, leapCount, characterCount): (Int, Int, Int, Int)
+        let (timeCount, typeCount, leapCount): (Int, Int, Int)
+        private let (utcCount, standardCount, characterCount): (Int, Int, Int)
 
         init?(_ bytes: [UInt8], at start: Int) {
             guard bytes.count >= start + Self.length,

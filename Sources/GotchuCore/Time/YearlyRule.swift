@@ -1,7 +1,7 @@
 /// A zone's rule for future years, in POSIX format: `CET-1CEST,M3.5.0,M10.5.0/3` (RFC 9636, 3.3.1).
-struct YearlyRule: Sendable {
+struct YearlyRule: Equatable, Sendable {
     /// A day of each year with the local time at which clocks change.
-    private struct Change {
+    private struct Change: Equatable {
         let month: Int64
         /// The week of the month, 1 to 5; 5 means the last.
         let week: Int64
@@ -22,9 +22,17 @@ struct YearlyRule: Sendable {
         }
     }
 
+    private struct Summer: Equatable {
+        let offset: Int64
+        let (start, end): (Change, Change)
+    }
+
     private let standard: Int64
-    /// The daylight saving time: its offset, start and end; `nil` if there is none.
-    private let summer: (offset: Int64, start: Change, end: Change)?
+    /// The daylight saving time; `nil` if there is none.
+    private let summer: Summer?
+
+    /// The offset in seconds if it never changes; otherwise `nil`.
+    var fixedOffset: Int64? { summer == nil ? standard : nil }
 
     /// Parses a rule; `nil` if it is invalid or uses day-of-year dates. No zone of tzdata uses
     /// them.
@@ -47,7 +55,7 @@ struct YearlyRule: Sendable {
         guard let start = Self.change(&rest), let end = Self.change(&rest), rest.isEmpty else {
             return nil
         }
-        summer = (offset, start, end)
+        summer = Summer(offset: offset, start: start, end: end)
     }
 
     /// Returns the offset from UTC in seconds.

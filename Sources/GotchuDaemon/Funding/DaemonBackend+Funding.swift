@@ -2,6 +2,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 import PaymentClient
+import ServiceProcess
 
 /// Deposits and withdrawals. The server handles deposits. Withdrawals are journalled.
 extension DaemonBackend {
@@ -55,7 +56,7 @@ extension DaemonBackend {
     }
 
     func earnings(_ selection: EarningsSelection) async throws(Problem) -> EarningsReply {
-        try await loggedIn().earnings(of: selection.here).getOrThrow(core.tokens)
+        try await loggedIn().earnings(of: selection.here()).getOrThrow(core.tokens)
     }
 
     func earningsHistory(
@@ -63,7 +64,7 @@ extension DaemonBackend {
         limit: Int64,
         cursor: String?
     ) async throws(Problem) -> EarningsHistoryReply {
-        try await loggedIn().earningsHistory(of: selection.here, limit: limit, cursor: cursor)
+        try await loggedIn().earningsHistory(of: selection.here(), limit: limit, cursor: cursor)
             .getOrThrow(core.tokens)
     }
 
@@ -75,5 +76,12 @@ extension DaemonBackend {
 
 extension EarningsSelection {
     /// The same selection with this machine's time zone if the selection has none.
-    var here: EarningsSelection { EarningsSelection(days, zone: zone ?? .system) }
+    fileprivate func here() throws(Problem) -> EarningsSelection {
+        if zone != nil { return self }
+        do throws(LocalTimeZoneFailure) {
+            return EarningsSelection(days, zone: try LocalTimeZone.current.name())
+        } catch {
+            throw Problem(.validationError, detail: error.sentence, fix: error.fix)
+        }
+    }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 import LocalAPI
@@ -59,17 +58,5 @@ extension DaemonBackend {
                     createdAt: refund.createdAt
                 )
             }
-    }
-}
-
-extension TimeZoneName {
-    /// The time zone of this process (tzset(3)), else of this machine (localtime(5)), else UTC.
-    static var system: TimeZoneName {
-        if let name = ProcessInfo.processInfo.environment["TZ"].flatMap({ TimeZoneName($0) }) {
-            return name
-        }
-        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
-        guard let path, let folder = path.firstRange(of: "/zoneinfo/") else { return .utc }
-        return TimeZoneName(String(path[folder.upperBound...])) ?? .utc
     }
 }

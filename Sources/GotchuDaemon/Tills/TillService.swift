@@ -252,12 +252,5 @@ final class TillService: LocalPairings, TillRegistry {
     }
 
     /// Today's date in this machine's time zone, such as `2026-11-21`.
-    private static var today: String {
-        var now = time(nil)
-        var parts = tm()
-        localtime_r(&now, &parts)
-        var text = [CChar](repeating: 0, count: 16)
-        let count = strftime(&text, text.count, "%Y-%m-%d", &parts)
-        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    private static var today: String { LocalTimeZone.current.rules.day(at: .now).description }
 }

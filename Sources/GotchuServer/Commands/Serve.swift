@@ -128,6 +128,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try ServerSettings(flags: flags)
         let options = try ServerOptions(settings)
+        do throws(LocalTimeZoneFailure) { try LocalTimeZone.require() } catch {
+            throw ServerFailure(.configuration, error.sentence, fix: error.fix)
+        }
         let logger = Logger(label: "gotchu-server") { _ in
             StandardErrorLogHandler(level: settings.logLevel)
         }

@@ -1,9 +1,9 @@
-internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 internal import Payments
+internal import ServiceProcess
 
 /// The caller's earnings: sums by period, day or hour, and the payments behind them.
 struct EarningsRoutes: Sendable {
@@ -95,17 +95,21 @@ struct EarningsQuery {
     /// The length of the report's parts; `nil` if the report has no parts.
     private let step: EarningsStep?
 
-    /// - Parameter defaultPeriod: The period if the query names neither a period nor dates.
+    /// - Parameters:
+    ///   - defaultPeriod: The period if the query names neither a period nor dates.
+    ///   - local: The zone if the query names none.
     /// - Throws: A problem: 400 for an invalid period, date, zone or step, and for too many days.
     init(
         _ query: inout QueryParameters,
         now: Timestamp,
-        period defaultPeriod: EarningsPeriod = .today
+        period defaultPeriod: EarningsPeriod = .today,
+        in local: (name: String, rules: TimeZoneRules) = ("UTC", .utc)
     ) throws(Problem) {
         self.now = now
         let texts = ["period", "from", "to", "zone", "by"].map { query.text($0) }
-        zoneName = texts[3] ?? "UTC"
-        guard let zone = TimeZoneFile.rules(of: zoneName) else {
+        zoneName = texts[3] ?? local.name
+        let given = texts[3].map { TimeZoneName($0).flatMap(TimeZoneFiles().rules(of:)) }
+        guard let zone = given ?? local.rules else {
             throw .invalid("zone must be the name of a time zone, such as Europe/Berlin.")
         }
         self.zone = zone
@@ -302,24 +306,5 @@ extension EarningsEntry {
             memo: session?.memo,
             payeeReference: session?.reference
         )
-    }
-}
-
-/// The time zone files of the system (Debian's tzdata).
-enum TimeZoneFile {
-    private static let folder = "/usr/share/zoneinfo/"
-    private static let sizeLimit = 64 * 1024
-
-    /// Reads the rules of a zone; `UTC` needs no file.
-    ///
-    /// - Returns: `nil` for an unknown zone. `TimeZoneName` refuses names that point outside the
-    ///   folder.
-    static func rules(of name: String) -> TimeZoneRules? {
-        guard let name = TimeZoneName(name) else { return nil }
-        if name == .utc { return .utc }
-        guard let data = FileManager.default.contents(atPath: folder + name.rawValue),
-            data.count <= sizeLimit
-        else { return nil }
-        return TimeZoneRules(tzif: [UInt8](data))
     }
 }

@@ -45,7 +45,7 @@ struct EarningsPages: Sendable {
             let zoneText = parameters.text("zone")
             zone = try WebZone(zoneText, now: visit.now)
             before = try parameters.integer("before", in: 1...Int64.max - 1)
-            var values = ["period": named, "zone": zone.name]
+            var values = ["period": named]
             values["from"] = from
             values["to"] = to
             var query = isCustom ? "from=\(from ?? "")&to=\(to ?? "")" : "period=\(named)"
@@ -57,7 +57,11 @@ struct EarningsPages: Sendable {
                 values["by"] = "day"
             }
             var known = QueryParameters(values)
-            earningsQuery = try EarningsQuery(&known, now: visit.now)
+            earningsQuery = try EarningsQuery(
+                &known,
+                now: visit.now,
+                in: (zone.name, zone.rules)
+            )
         }
     }
 

@@ -1,15 +1,19 @@
-internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
+internal import ServiceProcess
 
 /// The time zone of the times on a page: the zone in the address; by default this machine's zone.
 struct WebZone: Sendable {
-    /// The zone of this machine, which is usually the shop's; UTC if it cannot be read.
-    private static let local = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
+    /// The zone of this machine, which is usually the shop's. Its name may be empty.
+    private static let local = WebZone(
+        name: (try? LocalTimeZone.current.name().rawValue) ?? "",
+        rules: LocalTimeZone.current.rules,
+        now: .now
+    )
 
     let name: String
-    private let rules: TimeZoneRules
+    let rules: TimeZoneRules
     private let today: CalendarDay
     private let words: LayoutWords
 
@@ -39,16 +43,10 @@ struct WebZone: Sendable {
             self = .local(at: now)
             return
         }
-        guard let rules = TimeZoneFile.rules(of: name) else {
+        guard let rules = TimeZoneName(name).flatMap(TimeZoneFiles().rules(of:)) else {
             throw .invalid("The time zone must be a name such as Europe/Berlin.")
         }
         self.init(name: name, rules: rules, now: now)
-    }
-
-    private static func system() -> WebZone? {
-        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
-        guard let link, let folder = link.firstRange(of: "zoneinfo/") else { return nil }
-        return try? WebZone(String(link[folder.upperBound...]), now: .now)
     }
 
     /// Formats a time for people, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
