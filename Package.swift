@@ -101,7 +101,7 @@ let package = Package(
         module("ServiceProcess", ["CLinux", "GotchuCore", logging, serviceLifecycle]),
 
         // Calls to hosts that others run.
-        module("OutboundHTTP", [asyncHTTPClient, nioCore, nioHTTP1]),
+        module("OutboundHTTP", ["GotchuCore", asyncHTTPClient, nioCore, nioHTTP1]),
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),

@@ -1,4 +1,5 @@
 package import AsyncHTTPClient
+internal import GotchuCore
 package import NIOCore
 internal import NIOHTTP1
 
@@ -53,7 +54,8 @@ struct UnreadableReply: Error, Equatable {
 /// limits neither the number nor the cost of informational replies. If a status is below 100, NIO's
 /// decoder also sends the end of the reply. AsyncHTTPClient then gets an end without a final head,
 /// which violates a precondition (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body costs
-/// the event loop time, even a chunk of one byte.
+/// the event loop time, even a chunk of one byte. Header values are passed on in ASCII, because they
+/// are compared later.
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -78,8 +80,13 @@ final class ReplyGuard: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
-        switch unwrapInboundIn(data) {
-        case .head(let head):
+        var part = unwrapInboundIn(data)
+        switch part {
+        case .head(var head):
+            if let fields = inASCII(head.headers) {
+                head.headers = HTTPHeaders(fields)
+                part = .head(head)
+            }
             status = Int(head.status.code)
             informational = status < 200 ? informational + 1 : 0
             smallPieces = 0
@@ -88,7 +95,7 @@ final class ReplyGuard: ChannelInboundHandler {
         }
         let isRefused =
             status < 100 || informational > Self.informationalLimit || smallPieces > pieceLimit
-        guard isRefused else { return context.fireChannelRead(data) }
+        guard isRefused else { return context.fireChannelRead(wrapInboundOut(part)) }
         isOver = true
         context.fireErrorCaught(UnreadableReply(status: status))
         context.close(promise: nil)

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import GotchuAPI
 import GotchuCore
 import NIOHTTP1
@@ -39,6 +38,6 @@ extension PaymentClient {
     }
 
     private func isDocument(_ type: any ContestDocument.Type, _ bytes: [UInt8]) -> Bool {
-        (try? ForeignJSON.decode(type, from: Data(bytes)))?.isValid ?? false
+        (try? JSONReader.decode(type, bytes))?.isValid ?? false
     }
 }

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import FoundationEssentials
 package import GotchuAPI
 package import GotchuCore
 import NIOCore
@@ -51,11 +50,11 @@ extension PaymentClient {
             var parser = ServerSentEventParser(lineLimit: Self.eventLineLimit)
             for try await chunk in response.body {
                 for data in try parser.add(chunk.readableBytesView) {
-                    await body(try ForeignJSON.decode(SessionReply.self, from: Data(data)))
+                    await body(try JSONReader.decode(SessionReply.self, data))
                 }
             }
             return .success(())
-        } catch is DecodingError {
+        } catch  where error is DecodingError || error is JSONReader.Malformed {
             return .unknown(Outage(.unreadable, underlying: "an event that cannot be decoded"))
         } catch {
             return .unknown(Self.outage(of: error))

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import FoundationEssentials
 import GotchuAPI
 package import GotchuCore
 import NIOCore
@@ -34,7 +33,7 @@ extension PaymentClient {
         if (200..<300).contains(status) { return .success(body) }
         let wait = retryAfter.flatMap(Int.init)
             .map { Duration.seconds(min(max(0, $0), longestRetryAfter)) }
-        let own = try? ForeignJSON.decode(WireProblem.self, from: Data(body)).problem(status)
+        let own = try? JSONReader.decode(WireProblem.self, body).problem(status)
         if status == 408 || status == 429 || status >= 500 {
             let code: Outage.Code =
                 status == 429 ? .limited : own == nil && status >= 500 ? .failing : .busy

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 import NIOCore
@@ -33,7 +32,7 @@ extension PaymentClient {
     func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
         switch answer {
         case .success(let raw):
-            guard let reply = try? ForeignJSON.decode(Reply.self, from: Data(raw.bytes)) else {
+            guard let reply = try? JSONReader.decode(Reply.self, raw.bytes) else {
                 return .unknown(Outage(.unreadable, underlying: "a reply that cannot be decoded"))
             }
             return .success(reply)

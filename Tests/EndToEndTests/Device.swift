@@ -46,6 +46,8 @@ final class Device: Sendable {
         }
     }
 
+    var processID: Int32 { get throws { try running.processID } }
+
     func log() throws -> String { try running.text }
 
     func signal(_ signal: Int32) throws { try running.signal(signal) }

@@ -62,4 +62,42 @@ struct OddReplyTests {
         #expect(resolved?.payee.name.count == 140 && resolved?.memo?.count == 140)
         #expect(problem?.errorCode == .sessionPaid)
     }
+
+    @Test("Combining marks in a reply cost the daemon at most four times as much as other text")
+    func marks() async throws {
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
+        let client = PaymentClient(server: url, http: http)
+        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
+        // Other tests of this process take time too, so the fastest of several calls counts.
+        func time(_ status: Int, _ field: String, _ body: String) async -> Int {
+            let head = "HTTP/1.1 \(status) X\r\nIdempotent-Replayed: \(field)\r\n"
+            let length = "Content-Length: \(body.utf8.count)\r\n\r\n"
+            odd.answer(Array((head + length + body).utf8))
+            var fastest = Int.max
+            for _ in 0..<10 {
+                let start = processTime()
+                _ = await client.send(body: Array("{}".utf8), key: key)
+                fastest = min(fastest, processTime() - start)
+            }
+            return fastest
+        }
+        let (long, short) = (60_000, 15_000)
+        let names = (0..<800).map { ",\"\($0)\":1" }.joined()
+        let bodies: [(Int, (String) -> String)] = [
+            (200, { "{\"\($0)\":1}" }), (200, { "{\"\($0)\":1\(names)}" }),
+            (200, { "{\"ok\":true,\"transfer_id\":\"\($0)\"}" }), (400, { "{\"code\":\"\($0)\"}" }),
+        ]
+        for (status, body) in bodies {
+            let plain = await time(status, "x", body(String(repeating: "a", count: long)))
+            let marked = await time(status, "x", body(.fallingMarks(bytes: long)))
+            #expect(marked <= 4 * plain, "\(body("…").prefix(40)): \(marked) ns, \(plain) ns")
+        }
+        let plain = await time(200, String(repeating: "a", count: short), "{}")
+        let marked = await time(200, .fallingMarks(bytes: short), "{}")
+        #expect(marked <= 4 * plain, "a header: \(marked) ns, \(plain) ns")
+        try await http.shutdown()
+    }
 }

@@ -43,7 +43,7 @@ package struct ScoreTable {
         var rows = Self.rows(of: text).filter { $0 != [""] }
         guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
             titles.count >= 2, Self.names.contains(titles[0]), titles[1] == "points",
-            Set(titles).count == titles.count
+            titles.allSatisfy(\.isASCII), Set(titles).count == titles.count
         else {
             throw Malformed(
                 sentence: "The table's first line must be: entry,points (or player,points), then "

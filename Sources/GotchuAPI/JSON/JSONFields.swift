@@ -13,6 +13,11 @@ package struct JSONFields {
     package init(_ bytes: [UInt8]) throws(Problem) {
         do {
             members = try JSONReader.object(bytes)
+        } catch  where error.isText {
+            throw .invalid(
+                "Names of members are ASCII, and no text has more than \(String.markLimit) combining "
+                    + "marks in a row: the body breaks that at byte \(error.offset)."
+            )
         } catch {
             throw .invalid(
                 "The body must be one JSON object that names no member twice: it stops being that "
@@ -26,9 +31,15 @@ package struct JSONFields {
         members.removeValue(forKey: name)
     }
 
-    /// Reads a string; `nil` if it is absent or `null`.
-    package mutating func string(_ name: String) throws(Problem) -> String? {
-        try member(name, "a string") { $0.text }
+    /// Reads a string of at most `limit` ASCII characters, such as an id or a choice; `nil` if it is
+    /// absent or `null`.
+    package mutating func string(
+        _ name: String,
+        limit: Int = 1_024
+    ) throws(Problem) -> String? {
+        try member(name, "a string of at most \(limit) ASCII characters") { value in
+            value.text.flatMap { $0.utf8.count <= limit && $0.isASCII ? $0 : nil }
+        }
     }
 
     /// Reads a whole number; `nil` if it is absent. `50.0` and `5e1` are not whole numbers, and
@@ -89,10 +100,13 @@ package struct JSONFields {
     /// characters and bidirectional controls are refused. The text is shown beside the amount, and
     /// they could change how the amount looks.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
-        guard let text = try string(name) else { return nil }
-        // Scalars are counted, because one `Character` may have any number of combining marks.
+        guard let text = try member(name, "a string", { $0.text }) else { return nil }
+        // Scalars are counted, because one `Character` may have any number of them. A scalar has at
+        // most four bytes.
         let scalars = text.unicodeScalars
-        guard scalars.count <= limit, !scalars.contains(where: \.controlsText) else {
+        guard text.utf8.count <= 4 * limit, scalars.count <= limit,
+            !scalars.contains(where: \.controlsText)
+        else {
             throw .invalid("\(name) may have at most \(limit) characters, none of them control.")
         }
         return text
@@ -147,7 +161,7 @@ package struct JSONFields {
     /// Refuses members that were not read. A call may move money, so a misspelt member must not be
     /// ignored.
     package consuming func rejectUnreadMembers() throws(Problem) {
-        guard let name = members.keys.sorted().first else { return }
+        guard let name = members.keys.min() else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
     }
 }

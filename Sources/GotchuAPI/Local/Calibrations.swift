@@ -11,6 +11,8 @@ package struct NewCalibration: Codable, Equatable, Sendable {
 
     /// The maximum number of samples at one distance.
     package static let sampleLimit = 1000
+    /// The maximum length of the samples at one distance, in bytes.
+    private static let textLimit = 8 * sampleLimit
 
     package init(adapter: String, tap: [RSSI], metre: [RSSI]) {
         self.adapter = adapter
@@ -22,8 +24,8 @@ package struct NewCalibration: Codable, Equatable, Sendable {
     package init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
         adapter = try fields.string("adapter") ?? ""
-        tap = try fields.string("tap") ?? ""
-        metre = try fields.string("metre") ?? ""
+        tap = try fields.string("tap", limit: Self.textLimit) ?? ""
+        metre = try fields.string("metre", limit: Self.textLimit) ?? ""
         try fields.rejectUnreadMembers()
     }
 

@@ -13,7 +13,7 @@ package struct LocalLogin: Codable, Equatable, Sendable {
     /// - Throws: A problem: 400 for an invalid body.
     package init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
-        token = try fields.string("token")
+        token = try fields.string("token", limit: 16 * 1_024)
         devEmail = try fields.string("dev_email")
         try fields.rejectUnreadMembers()
     }

@@ -48,7 +48,7 @@ package struct NewPayment: Codable, Equatable, Sendable {
         let tip = try fields.integer("tip_cents")
         tipCents = tip == 0 ? nil : tip
         confirmCurrency = try fields.currency("confirm_currency")
-        confirmPayee = try fields.string("confirm_payee")
+        confirmPayee = try fields.shortText("confirm_payee", limit: 140)
         confirmPayeeID = try fields.string("confirm_payee_id")
         proximity = try fields.parsed("proximity", "tap or near") { text in
             [Verdict.tap, .near].first { $0.rawValue == text }

@@ -1,12 +1,18 @@
 /// A strict parser of one JSON object (RFC 8259): a request, or a stored body.
 ///
 /// A `JSONDecoder` accepts `50.0` and `5e1` as integers. If a name is repeated, it uses the last
-/// value. With amounts of money, both are a sender's mistake and must be rejected.
+/// value. With amounts of money, both are a sender's mistake and must be rejected. Names are ASCII,
+/// and texts have short runs of combining marks: other ones would take long to hash and compare.
 package struct JSONReader {
     /// The limit of the nesting depth. Our own values are never nested as deep.
     private static let depthLimit = 8
+    /// The limit of the nesting depth of other programs' documents.
+    private static let foreignDepthLimit = 32
+    /// The maximum length of a name, in bytes. The longest are those of an issuer's claims.
+    private static let nameLimit = 255
 
     private let bytes: [UInt8]
+    private var depthLimit = Self.depthLimit
     /// The offset up to which the bytes are parsed.
     private var position = 0
 
@@ -19,6 +25,17 @@ package struct JSONReader {
     /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
         try parseWhole(bytes) { (reader) throws(Malformed) in try reader.object(depth: 1) }
+    }
+
+    /// Checks that bytes are one object, so that a `JSONDecoder` may decode them. It hashes all
+    /// names.
+    ///
+    /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
+    package static func check(_ bytes: [UInt8]) throws(Malformed) {
+        try parseWhole(bytes) { (reader) throws(Malformed) in
+            reader.depthLimit = foreignDepthLimit
+            _ = try reader.object(depth: 1)
+        }
     }
 
     /// Parses exactly one object in which names may be repeated.
@@ -57,6 +74,9 @@ package struct JSONReader {
         package let offset: Int
         /// The name that occurs twice, if that is the error.
         package var repeatedName: String?
+        /// A Boolean that is true if the error is a name that is too long or not ASCII, or a text
+        /// with too many combining marks in a row.
+        package var isText = false
     }
 
     private var malformed: Malformed { Malformed(offset: position) }
@@ -79,7 +99,7 @@ package struct JSONReader {
         if take("}") { return }
         repeat {
             skipSpace()
-            let name = try string()
+            let name = try name()
             skipSpace()
             try expect(":")
             guard add(name, try value(depth: depth)) else {
@@ -91,11 +111,11 @@ package struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
-        guard depth < Self.depthLimit else { throw malformed }
+        guard depth < depthLimit else { throw malformed }
         skipSpace()
         guard let next else { throw malformed }
         switch next {
-        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "\""): return .string(try text())
         case UInt8(ascii: "{"):
             return .object(try object(depth: depth + 1))
         case UInt8(ascii: "["):
@@ -163,20 +183,41 @@ package struct JSONReader {
         return position - start
     }
 
-    private mutating func string() throws(Malformed) -> String {
+    private mutating func name() throws(Malformed) -> String {
+        let (name, isASCII) = try string()
+        guard isASCII, name.utf8.count <= Self.nameLimit else {
+            throw Malformed(offset: position, isText: true)
+        }
+        return name
+    }
+
+    private mutating func text() throws(Malformed) -> String {
+        let (text, isASCII) = try string()
+        guard isASCII || text.hasShortMarkRuns else {
+            throw Malformed(offset: position, isText: true)
+        }
+        return text
+    }
+
+    private mutating func string() throws(Malformed) -> (text: String, isASCII: Bool) {
         try expect("\"")
         var text: [UInt8] = []
         var start = position
+        var bits: UInt8 = 0
         while let byte = next {
+            bits |= byte
             switch byte {
             case UInt8(ascii: "\""):
                 let rest = bytes[start..<position]
                 position += 1
-                return String(decoding: text.isEmpty ? rest : text[...] + rest, as: UTF8.self)
+                let whole = String(decoding: text.isEmpty ? rest : text[...] + rest, as: UTF8.self)
+                return (whole, bits < 0x80)
             case UInt8(ascii: "\\"):
                 text += bytes[start..<position]
                 position += 1
-                text += try escape().utf8
+                let character = try escape().utf8
+                bits |= character.first ?? 0
+                text += character
                 start = position
             case 0..<0x20: throw malformed
             default: position += 1

@@ -15,10 +15,15 @@ package func percentEncoded(_ text: String) -> String {
 
 /// Decodes a percent-encoded path segment (RFC 3986, 2.1).
 ///
-/// - Returns: `nil` for a broken escape, or bytes that are not UTF-8.
+/// - Returns: `nil` for a broken escape, bytes that are not UTF-8, or too many combining marks in a
+///   row.
 package func percentDecoded(_ segment: String) -> String? {
+    percentDecoded(segment.utf8)
+}
+
+package func percentDecoded(_ segment: some Sequence<UInt8>) -> String? {
     var bytes: [UInt8] = []
-    var rest = Array(segment.utf8)[...]
+    var rest = Array(segment)[...]
     while let byte = rest.popFirst() {
         guard byte == UInt8(ascii: "%") else {
             bytes.append(byte)
@@ -31,5 +36,8 @@ package func percentDecoded(_ segment: String) -> String? {
         bytes.append(value)
         rest.removeFirst(2)
     }
-    return String(validating: bytes, as: UTF8.self)
+    guard let text = String(validating: bytes, as: UTF8.self), text.hasShortMarkRuns else {
+        return nil
+    }
+    return text
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GotchuAPI
+import GotchuCore
 import ServiceProcess
 import Synchronization
 
@@ -202,7 +203,7 @@ final class TokenStore: Sendable {
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         if parts.count == 3, let payload = base64URL(parts[1]),
-            let claims = try? JSONDecoder().decode(Claims.self, from: payload)
+            let claims = try? JSONReader.decode(Claims.self, [UInt8](payload))
         {
             return claims.sub
         }

@@ -1,4 +1,5 @@
-internal import FoundationEssentials
+internal import GotchuAPI
+internal import GotchuCore
 internal import JWTKit
 
 /// An issuer's public keys by their ids: a JSON Web Key Set (RFC 7517).
@@ -41,7 +42,7 @@ struct KeySet: Sendable {
         guard bytes.count <= Self.sizeLimit else {
             throw Unusable("It has more than \(Self.sizeLimit / 1_024) KiB.")
         }
-        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)) else {
+        guard let wire = try? JSONReader.decode(Wire.self, bytes) else {
             throw Unusable("It is no JSON Web Key Set.")
         }
         guard wire.keys.count <= Self.keyLimit else {

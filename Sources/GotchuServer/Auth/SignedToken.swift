@@ -30,7 +30,7 @@ struct SignedToken: Sendable {
         guard parts.count == 3, parts[0].count <= Self.maximumHeaderLength,
             let headerBytes = Base64URL.decode(parts[0]),
             let header = try? JSONReader.object(headerBytes),
-            case .string(let algorithm)? = header["alg"],
+            case .string(let algorithm)? = header["alg"], algorithm.isASCII,
             !Self.refusedMembers.contains(where: { header[$0] != nil }),
             Self.isOurType(header["typ"]),
             let claims = Base64URL.decode(parts[1]).flatMap(TokenClaims.init),
@@ -38,7 +38,7 @@ struct SignedToken: Sendable {
         else { return nil }
         switch header["kid"] {
         case nil: keyID = nil
-        case .string(let name)?: keyID = name
+        case .string(let name)?: keyID = name.inASCII
         case .null?, .boolean?, .integer?, .otherNumber?, .array?, .object?:
             return nil
         }
@@ -51,6 +51,6 @@ struct SignedToken: Sendable {
     private static func isOurType(_ value: JSONValue?) -> Bool {
         guard let value else { return true }
         guard case .string(let type) = value else { return false }
-        return types.contains(type.lowercased())
+        return types.contains(type.inASCII.lowercased())
     }
 }

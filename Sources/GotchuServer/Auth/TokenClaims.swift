@@ -48,7 +48,7 @@ struct TokenClaims: Equatable, Sendable {
         expiresAt = end
         notBefore = wire.nbf.flatMap(Self.time)
         issuedAt = wire.iat.flatMap(Self.time)
-        scopes = Set((wire.scope ?? "").split(separator: " ").map(String.init))
+        scopes = Set((wire.scope ?? "").inASCII.split(separator: " ").map(String.init))
         clientID = wire.client_id
         name = Self.name(wire)
         nonce = wire.nonce
@@ -96,8 +96,8 @@ struct TokenClaims: Equatable, Sendable {
     /// invisible ones. Returns `nil` if nothing visible is left.
     private static func name(_ wire: Wire) -> String? {
         let given = wire.name ?? wire.preferred_username
-        guard let plain = given?.split(separator: "@").first else { return nil }
-        let scalars = plain.unicodeScalars.filter {
+        guard let plain = given?.unicodeScalars.split(separator: "@").first else { return nil }
+        let scalars = plain.filter {
             !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
         }
         let name = String(String.UnicodeScalarView(scalars.prefix(maximumNameLength)))

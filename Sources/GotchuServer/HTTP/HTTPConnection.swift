@@ -187,7 +187,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func use(_ input: Input, _ context: ChannelHandlerContext) {
         switch (phase, input) {
-        case (.idle, .part(.head(let head))): read(head, context)
+        case (.idle, .part(.head(let head))): read(head.inASCII, context)
         case (.reading(let head, var body), .part(.body(var piece))):
             pieceCount += 1
             guard pieceCount <= Self.pieceLimit else {

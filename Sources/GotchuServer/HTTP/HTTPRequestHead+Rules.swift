@@ -1,8 +1,18 @@
+internal import GotchuCore
 internal import HTTPTypes
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 
 extension HTTPRequestHead {
+    /// The head with only ASCII in its target and header values. Nothing that this server reads in
+    /// a head has other bytes, and cookies and fields that it does not read may have them.
+    var inASCII: HTTPRequestHead {
+        var head = self
+        if let target = uri.targetInASCII { head.uri = target }
+        if let fields = GotchuCore.inASCII(headers) { head.headers = HTTPHeaders(fields) }
+        return head
+    }
+
     /// A Boolean that is true if the request has exactly one valid host. With two hosts, a proxy
     /// might use one and this server the other. An HTTP/1.0 request may have none.
     var namesItsHost: Bool {

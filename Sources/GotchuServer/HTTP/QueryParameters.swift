@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
 
 /// The parameters of a query. Each is read by name. `end` refuses those that were not read.
@@ -41,8 +42,13 @@ struct QueryParameters {
         }
     }
 
-    /// Returns the value of a parameter; `nil` if it is absent.
+    /// Returns the value of a parameter in ASCII; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {
+        typed(name)?.inASCII
+    }
+
+    /// Returns what a person has typed, in any script; `nil` if it is absent.
+    mutating func typed(_ name: String) -> String? {
         values.removeValue(forKey: name)
     }
 

@@ -20,7 +20,7 @@ struct ContestForm: Sendable {
 
     init(_ fields: inout FormFields) {
         values = [:]
-        for name in Self.names { values[name] = fields.text(name) }
+        for name in Self.names { values[name] = fields.typed(name) }
     }
 
     private func text(_ name: String) -> String { values[name] ?? "" }

@@ -247,7 +247,7 @@ struct ContestPages: Sendable {
 
     @Sendable private func object(_ form: inout WebForm) async throws -> Response {
         let press = try ContestSubmission(&form)
-        let text = form.fields.text("text") ?? ""
+        let text = form.fields.typed("text") ?? ""
         try form.fields.end()
         do {
             let body = try JSONFields(form: ["text": .string(text)])

@@ -24,7 +24,7 @@ struct DepositPages: Sendable {
     /// same key and leads to the same deposit.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let text = form.fields.text("amount")
+        let text = form.fields.typed("amount")
         let key = try form.fields.keyAtEnd()
         guard let amount = FundingOperations.amount(text, atLeast: funding.options.depositMinimum)
         else {

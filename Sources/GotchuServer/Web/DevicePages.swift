@@ -23,11 +23,12 @@ struct DevicePages: Sendable {
     /// and no code was used yet, a new code replaces the old one: the first response may be lost.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let (name, nonce) = (form.fields.text("name"), form.fields.text("key"))
+        let (name, nonce) = (form.fields.typed("name"), form.fields.text("key"))
         let maySpend = form.fields.text("spend") == "yes"
         try form.fields.end()
         try visit.requireFresh(for: "A new device")
-        guard let name, let nonce, (1...Self.maximumNameLength).contains(name.unicodeScalars.count),
+        guard let name, let nonce, name.utf8.count <= 4 * Self.maximumNameLength,
+            (1...Self.maximumNameLength).contains(name.unicodeScalars.count),
             name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }),
             !maySpend || visit.allows(.payer)
         else {

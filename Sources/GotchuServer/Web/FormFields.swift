@@ -34,19 +34,26 @@ struct FormFields: Sendable {
                 detail: "A form may have at most \(Self.lengthLimit / 1024) KiB."
             )
         }
-        try self.init(String(decoding: body.readableBytesView, as: UTF8.self), limit: limit)
+        try self.init(bytes: body.readableBytesView, limit: limit)
     }
 
-    init(_ text: String, limit: Int = fieldLimit) throws(Problem) {
-        guard !text.isEmpty else { return }
-        let pairs = text.split(separator: "&", omittingEmptySubsequences: false)
+    /// Bytes are split, because a search by characters compares them by canonical equivalence.
+    private init(bytes: some Collection<UInt8>, limit: Int) throws(Problem) {
+        guard !bytes.isEmpty else { return }
+        let pairs = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         guard pairs.count <= limit else {
             throw .invalid("The form has too many fields.")
         }
         for pair in pairs {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = parts.map { percentDecoded(String($0).replacing("+", with: " ")) }
-            guard texts.count == 2, let name = texts[0], let value = texts[1],
+            let parts = pair.split(
+                separator: UInt8(ascii: "="),
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            let texts = parts.map { part in
+                percentDecoded(part.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
+            }
+            guard texts.count == 2, let name = texts[0], name.isASCII, let value = texts[1],
                 values.updateValue(value, forKey: name) == nil
             else { throw .invalid("The form cannot be understood.") }
         }
@@ -55,8 +62,14 @@ struct FormFields: Sendable {
     /// The names of the fields that have not been read.
     var names: [String] { values.keys.sorted() }
 
-    /// Removes a field and returns its value; `nil` if it is absent.
+    /// Removes a field and returns its value in ASCII, such as an id or a choice; `nil` if it is
+    /// absent.
     mutating func text(_ name: String) -> String? {
+        typed(name)?.inASCII
+    }
+
+    /// Removes a field and returns what a person has typed, in any script; `nil` if it is absent.
+    mutating func typed(_ name: String) -> String? {
         values.removeValue(forKey: name)
     }
 

@@ -197,7 +197,7 @@ final class OpenIDClient: Service {
             logger.warning("The OpenID provider does not answer.")
             throw Self.providerUnavailable
         }
-        guard let reply = try? JSONDecoder().decode(TokenReply.self, from: Data(bytes)) else {
+        guard let reply = try? JSONReader.decode(TokenReply.self, bytes) else {
             throw Self.refused
         }
         return reply

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import GotchuAPI
+internal import GotchuCore
 
 /// The provider's discovery document (OpenID Connect Discovery, 3), parsed strictly.
 struct OpenIDDiscovery: Sendable {
@@ -17,7 +17,7 @@ struct OpenIDDiscovery: Sendable {
     }
 
     init(_ bytes: [UInt8], of issuer: String) throws {
-        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)) else {
+        guard let wire = try? JSONReader.decode(Wire.self, bytes) else {
             throw Unusable(description: "It is no description of an OpenID provider.")
         }
         // With another issuer's document, people and the client's secret would be sent to that

@@ -202,7 +202,7 @@ struct OrganizerPages: Sendable {
     private func carryOut(_ act: Act, _ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let key = form.fields.key()
-        let reason = form.fields.text("reason") ?? ""
+        let reason = form.fields.typed("reason") ?? ""
         let revision = form.fields.text("revision").flatMap { Int64($0) }
         try form.fields.end()
         let contest = try await contest(visit)

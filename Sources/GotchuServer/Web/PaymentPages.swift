@@ -18,7 +18,7 @@ struct PaymentPages: Sendable {
     @Sendable func refund(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let session = try await session(of: visit)
-        let text = form.fields.text("amount")
+        let text = form.fields.typed("amount")
         let key = try form.fields.keyAtEnd()
         let currency = session.amount.currency
         guard let text, let amount = Money(typed: text, currency: currency),

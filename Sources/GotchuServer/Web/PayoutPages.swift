@@ -38,7 +38,7 @@ struct PayoutPages: Sendable {
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         _ = try funding.source(for: visit.user)
         var query = try QueryParameters(page: visit.request, "amount")
-        let text = query.text("amount")?.replacing("+", with: " ")
+        let text = query.typed("amount")?.replacing("+", with: " ")
         guard let amount = FundingOperations.amount(text, atLeast: funding.options.payouts.minimum)
         else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
@@ -68,7 +68,7 @@ struct PayoutPages: Sendable {
     /// Withdraws money from the wallet. A resubmitted form has the same key and withdraws once.
     @Sendable func withdraw(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let text = form.fields.text("amount")
+        let text = form.fields.typed("amount")
         let key = try form.fields.keyAtEnd()
         guard let amount = FundingOperations.amount(text, atLeast: funding.options.payouts.minimum)
         else {

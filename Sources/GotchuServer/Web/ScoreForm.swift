@@ -136,7 +136,7 @@ struct ScoreForm: Sendable {
     ///
     /// - Throws: A problem: 400 for input that cannot be parsed, and for unknown rows of the table.
     func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
-        if let text = fields.text("csv") {
+        if let text = fields.typed("csv") {
             do throws(ScoreTable.Malformed) { return try ScoreTable(csv: text).scores } catch {
                 throw .invalid(error.sentence)
             }
@@ -144,7 +144,7 @@ struct ScoreForm: Sendable {
         var typed: [String: (points: String, values: [String: String])] = [:]
         for name in fields.names where name.hasPrefix("score.") {
             let parts = name.split(separator: Self.separator).map(String.init)
-            let text = Self.trimmed(fields.text(name) ?? "")
+            let text = Self.trimmed(fields.typed(name) ?? "")
             guard (2...3).contains(parts.count) else { throw .invalid("There is no such score.") }
             var row = typed[parts[1]] ?? ("", [:])
             if parts.count == 2 { row.points = text } else { row.values[parts[2]] = text }

@@ -64,9 +64,9 @@ enum WebPath {
     /// Returns an untrusted address if it is a page of this server; otherwise the start page. The
     /// login and logout pages are excluded. `//host` and `/\host` are other sites.
     static func page(_ text: String?) -> String {
-        guard let text, text.utf8.count <= 1_024, isPage(path(of: text)),
+        guard let text, text.utf8.count <= 1_024,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
-            !text.hasPrefix(login), !text.hasPrefix(logout)
+            isPage(path(of: text)), !text.hasPrefix(login), !text.hasPrefix(logout)
         else { return start }
         return text
     }

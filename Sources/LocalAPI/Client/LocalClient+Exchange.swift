@@ -56,7 +56,7 @@ extension LocalClient {
 
     static func decode<Value: Decodable>(_ body: Data) throws -> Value {
         do {
-            return try ForeignJSON.decode(from: body)
+            return try JSONReader.decode(Value.self, [UInt8](body))
         } catch {
             throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
         }
@@ -168,16 +168,16 @@ extension LocalClient {
         guard case .head(let head) = try await parts.next(isolation: #isolation) else {
             throw LocalClientFailure.connectionLost
         }
-        let theirs = head.headers.first(name: LocalAPIVersion.header)
+        let theirs = head.headers.first(name: LocalAPIVersion.header)?.inASCII
         guard theirs == LocalAPIVersion.current else {
             throw LocalClientFailure.apiMismatch(theirs: theirs)
         }
         if let version = head.headers.first(name: LocalAPIVersion.programHeader) {
-            versionHeard(version)
+            versionHeard(version.inASCII)
         }
         if (200..<300).contains(head.status.code) || head.status == .notModified { return head }
         let body = try await Self.readBody(&parts)
-        guard let problem = try? ForeignJSON.decode(Problem.self, from: body) else {
+        guard let problem = try? JSONReader.decode(Problem.self, [UInt8](body)) else {
             let status = head.status.code
             throw LocalClientFailure.unreadableReply(underlying: "status \(status), no problem")
         }

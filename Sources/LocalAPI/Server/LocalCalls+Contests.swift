@@ -71,9 +71,12 @@ extension Request {
     /// The maximum length of a header value that is forwarded, in bytes.
     private static let passedLimit = 256
 
-    /// Returns a header's value; `nil` if the header is missing or too long to be forwarded.
+    /// Returns a header's value; `nil` if the header is missing, too long to be forwarded, or was
+    /// not ASCII.
     fileprivate func short(_ name: HTTPField.Name) -> String? {
-        headers[name].flatMap { $0.utf8.count <= Self.passedLimit ? $0 : nil }
+        headers[name].flatMap { value in
+            value.utf8.count <= Self.passedLimit && !value.utf8.contains(0x7F) ? value : nil
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-internal import HummingbirdCore
+internal import GotchuCore
+import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -27,6 +28,8 @@ struct LocalChannel: ServerChildChannel {
 /// Marks the last request of a connection (RFC 9112, 9.3). Every HTTP/1.0 request is marked. The
 /// mark is `Connection: close` in the only spelling that the later handlers know.
 ///
+/// Target and header values are passed on in ASCII, because they are compared later.
+///
 /// If the target is absolute, its host replaces `Host` (RFC 9112, 3.2.2). Two `Host` fields stay:
 /// such a request is refused later (RFC 9112, 3.2).
 private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -37,6 +40,8 @@ private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelH
         guard case .head(var head) = unwrapInboundIn(data) else {
             return context.fireChannelRead(data)
         }
+        if let target = head.uri.targetInASCII { head.uri = target }
+        if let fields = inASCII(head.headers) { head.headers = HTTPHeaders(fields) }
         if head.version != .http1_1 || !head.isKeepAlive {
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }

@@ -50,16 +50,17 @@ package struct MetricsServer: Service {
     private func server() throws -> any Service {
         var quiet = logger
         quiet.logLevel = .warning
-        let builder = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: LocalHTTP.headLimit,
-                    maxHeaderListSize: LocalHTTP.headLimit,
-                    maxHeaderFieldCount: 100
-                )
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: LocalHTTP.headLimit,
+                maxHeaderListSize: LocalHTTP.headLimit,
+                maxHeaderFieldCount: 100
             )
         )
+        let builder = HTTPServerBuilder { responder in
+            LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
         return try builder.buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port),
