@@ -56,6 +56,27 @@ struct ChoiceTests {
         }
     }
 
+    @Test("Of two equally near tills none is picked, however slow the payment server is")
+    func slowServer() async throws {
+        let system = try await LiveSystem(distance: 0.05, delay: .milliseconds(800))
+        let other = try await system.addTill(at: 0.1)
+        _ = try await system.request("5")
+        _ = try await GotchuCtl.run(["request", "7", "--no-wait"], socket: other)
+        for _ in 0..<4 {
+            let unasked = ["pay", "--yes", "--max", "9"]
+            let refused = try await GotchuCtl.run(unasked, socket: system.payer)
+            #expect(refused.code == 1, "\(refused.err)")
+            #expect(refused.err.contains("equally near, so none was picked."), "\(refused.err)")
+        }
+        #expect(try await system.requestStates() == ["advertising"])
+        let far = try await LiveSystem(distance: 0.05, delay: .milliseconds(800))
+        let distant = try await far.addTill(at: 1)
+        _ = try await far.request("5")
+        _ = try await GotchuCtl.run(["request", "7", "--no-wait"], socket: distant)
+        let paid = try await GotchuCtl.run(["pay", "--yes", "--max", "9"], socket: far.payer)
+        #expect(paid.code == 0 && paid.out.contains("$5.00"), "\(paid.err)")
+    }
+
     @Test("A payee's id is shown to new payers and beside an equal name, and --payee requires it")
     func payees() async throws {
         let system = try await LiveSystem()

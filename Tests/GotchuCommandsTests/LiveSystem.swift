@@ -8,6 +8,7 @@ final class LiveSystem: Sendable {
     let payer: String
     private let folder: TemporaryFolder
     private let server: Program
+    private let proxy: SlowProxy
     private let till: Mutex<Program>
     private let startTill: @Sendable () throws -> Program
     private let wallet: Program
@@ -18,10 +19,12 @@ final class LiveSystem: Sendable {
     ///   - distance: The distance between kiosk and payer, in metres.
     ///   - isLoggedIn: True to log both daemons in.
     ///   - eidSeconds: The lifetime of an EID, in seconds; `nil` for the default.
+    ///   - delay: The delay of the server's answers to the payer.
     init(
         distance: Double = 0.05,
         isLoggedIn: Bool = true,
-        eidSeconds: Int? = nil
+        eidSeconds: Int? = nil,
+        delay: Duration = .zero
     ) async throws {
         folder = try TemporaryFolder()
         let path = folder.path
@@ -44,6 +47,9 @@ final class LiveSystem: Sendable {
             listening.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }?
                 .dropFirst("listening on ".count)
         }
+        let port = address.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+        proxy = try SlowProxy(before: port, delay: delay)
+        let slowAddress = "http://127.0.0.1:\(proxy.port)"
         @Sendable func daemon(_ name: String, _ x: Double) throws -> Program {
             var environment = ["GOTCHU_OBSERVER_UIDS": "65534"]
             environment["GOTCHU_EID_SECONDS"] = eidSeconds.map(String.init)
@@ -51,7 +57,8 @@ final class LiveSystem: Sendable {
                 "gotchud",
                 [
                     "--socket", "\(path)/\(name).sock", "--state", "\(path)/\(name)", "--server",
-                    String(address), "--radio", "simulated:\(path)/air@\(x),0",
+                    name == "payer" && delay > .zero ? slowAddress : String(address), "--radio",
+                    "simulated:\(path)/air@\(x),0",
                 ],
                 environment: environment
             )
@@ -67,6 +74,8 @@ final class LiveSystem: Sendable {
             _ = try await GotchuCtl.run(arguments, socket: socket)
         }
     }
+
+    deinit { proxy.stop() }
 
     /// Starts a till of another shop with the same name.
     ///

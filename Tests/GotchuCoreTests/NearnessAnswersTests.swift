@@ -91,6 +91,7 @@ struct NearnessAnswersTests {
         board.record(other, .noSession)
         for at in stride(from: 3_100, through: 20_000, by: 100) {
             _ = board.add(sighting(kiosk, -40, at: at))
+            _ = board.advance(to: time(at))
             if at == 10_000 || at == 19_000 {
                 #expect(!board.contains(other))
                 _ = board.add(sighting(other, -41, at: at), ifNew: .noSession)
