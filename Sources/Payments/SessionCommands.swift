@@ -269,8 +269,6 @@ package struct RotateEID: LedgerCommand {
         self.eids = eids
     }
 
-    package var spender: UserID? { payee }
-
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(RecordID(session))
         let named = eids + (replaced.map { [$0] } ?? [])

@@ -28,6 +28,9 @@ package struct LocalTimeZone: Sendable {
         return zone
     }
 
+    /// The names that are known without the package tzdata.
+    private static let utcNames = ["UTC", "Etc/UTC"]
+
     /// - Parameters:
     ///   - variable: The value of `TZ`; `nil` if it is not set.
     ///   - etc: The folder of `localtime` and `timezone`.
@@ -41,7 +44,7 @@ package struct LocalTimeZone: Sendable {
         // A colon may stand before each form. An empty text is UTC.
         let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
         let path = text.hasPrefix("/") ? text : "\(files.folder)/\(text)"
-        if text.isEmpty || text == TimeZoneName.utc.rawValue {
+        if text.isEmpty || utcNames.contains(text) {
             return LocalTimeZone(.utc, .utc, source, files)
         }
         if let rules = TimeZoneFiles.rules(inFile: path) {
@@ -77,6 +80,7 @@ package struct LocalTimeZone: Sendable {
         if lstat(path, &entry) != 0 {
             // Without both files, the machine's time is UTC by definition.
             guard let written else { return LocalTimeZone(.utc, .utc, path, files) }
+            if utcNames.contains(written) { return LocalTimeZone(.utc, .utc, namePath, files) }
             let name = TimeZoneName(written)
             if let name, let rules = files.rules(of: name) {
                 return LocalTimeZone(rules, name, namePath, files)
@@ -91,7 +95,7 @@ package struct LocalTimeZone: Sendable {
         }
         // The link of a machine without the package tzdata.
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
-        if let target, ["/UTC", "/Etc/UTC"].contains(where: { target.hasSuffix("zoneinfo" + $0) }) {
+        if let target, utcNames.contains(where: { target.hasSuffix("zoneinfo/" + $0) }) {
             return LocalTimeZone(.utc, .utc, path, files)
         }
         throw .ofMachine(target.map { "\(path) is a link to \($0)" } ?? path)

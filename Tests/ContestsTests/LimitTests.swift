@@ -155,6 +155,17 @@ struct LimitTests {
         #expect(try declared.complete(5, at: last) == nil)
         try declared.sweep(at: day(91))
         #expect(try declared.contest.state == .complete)
+        // A result that is disputed after that cannot be declared once more.
+        var disputed = declared
+        let dispute = ChangeContest(
+            .dispute(reason: "wrong"),
+            contest: disputed.id,
+            organizer: disputed.organizer
+        )
+        #expect(try disputed.books.submit(dispute, at: day(91))?.reason == nil)
+        #expect(try disputed.complete(5, at: day(91)) == .contestState)
+        try disputed.sweep(at: day(91))
+        #expect(try disputed.contest.state == .cancelled)
         try declared.sweep(at: day(91).advanced(by: .seconds(600)))
         #expect(try declared.contest.state == .settled)
         try room.sweep(at: day(91))

@@ -98,6 +98,8 @@ package struct CompleteContest: LedgerCommand {
         let contest = try books.contest(contest, of: organizer, at: time)
         if let reason = contest.completeRefusal(at: revision) { throw Refusal(reason) }
         guard !contest.isDeclared else { return contest }
+        // A result declared again and again would keep the fees in the pot for ever.
+        guard time < contest.abandonedAt else { throw Refusal(.contestState) }
         guard hasResult else { throw Refusal(.noScores) }
         let complete = contest.changed(at: time) {
             $0.state = .complete

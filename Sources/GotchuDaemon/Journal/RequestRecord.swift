@@ -17,6 +17,9 @@ struct RequestRecord: Codable, Equatable, Sendable {
     let createdAt: Timestamp
     let expiresAt: Timestamp
     var state: RequestView.State
+    /// True from the first record on until the second one, before which the till is told nothing. A
+    /// request that a start finds so is cancelled.
+    var isBegun: Bool?
     var paidAt: Timestamp?
     /// The payee's name as payers see it.
     var payee: String?

@@ -100,17 +100,21 @@ final class AccessTokens: AccessSource {
 
     /// Asks the server if it accepts the login, and records the answer. A credential is not
     /// exchanged, except a code, which is valid for a day only.
-    func checkLogin() async {
-        guard let login = tokens.login else { return }
+    ///
+    /// - Returns: False if there was no answer.
+    @discardableResult
+    func checkLogin() async -> Bool {
+        guard let login = tokens.login else { return false }
         guard !login.isCode else {
             _ = await fetch()
-            return
+            return tokens.login?.isCode != true || tokens.isRefused
         }
         switch await client.using(GivenToken(login.text)).checkLogin() {
         case .success: record(login, nil)
         case .unauthorized(let problem): record(login, TokenStore.Refusal(problem))
-        case .refused, .unknown: break
+        case .refused, .unknown: return false
         }
+        return true
     }
 
     /// Returns a source of these tokens for the calls of one user. While another user or nobody is

@@ -31,7 +31,14 @@ struct LoginService: LocalLogins {
         if TokenStore.isDevice(token) {
             if tokens.isEnrolled(with: token) {
                 // The code was entered again on the same machine: its login is in use.
-                await core.access.checkLogin()
+                guard await core.access.checkLogin() else {
+                    throw Problem(
+                        .serverUnreachable,
+                        detail: "The payment server has not said whether it still accepts this "
+                            + "login.",
+                        fix: "gotchu-ctl doctor"
+                    )
+                }
                 guard tokens.isRefused else { return }
             }
             token = try await core.access.enrol(token)

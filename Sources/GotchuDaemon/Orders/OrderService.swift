@@ -17,6 +17,9 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     private let clock: any Clock<Duration>
     private var records = RecordTable<String, Order>()
     private var reasons: [String: UnresolvedReason] = [:]
+    /// The orders whose record may be missing in the journal. They are journalled before they are
+    /// sent.
+    private var unjournalled: Set<String> = []
     /// The callers that wait for the end of an order.
     private(set) var waiting: [String: [Int: AsyncStream<Order.Reply>.Continuation]] = [:]
     private var waiterCount = 0
@@ -80,13 +83,27 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         let record = Order(new, user: user, server: core.client.server.description, call: call)
         starting += 1
         defer { starting -= 1 }
-        try await core.journal.require(record.line)
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            // The next start may find the record and send it, so it is listed and sent now too.
+            if case .uncertain = error {
+                unjournalled.insert(record.id)
+                reasons[record.id] = .journal
+                schedule(record)
+            }
+            throw Problem(error)
+        }
+        schedule(record)
+        core.logger.notice("An order was started", metadata: [Order.kindName: "\(record.id)"])
+        return view(record)
+    }
+
+    private func schedule(_ record: Order) {
         records[record.id] = record
         records.evict(beyond: Self.memoryLimit) { !$0.isOpen }
         driveQueue.append((record.id, isResumed: false))
         wake.yield()
-        core.logger.notice("An order was started", metadata: [Order.kindName: "\(record.id)"])
-        return view(record)
     }
 
     func view(of id: String) throws(Problem) -> Order.View {
@@ -127,6 +144,14 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     ///
     /// - Parameter isUncertain: True if an earlier send may have arrived.
     func drive(_ id: String, isUncertain: Bool) async {
+        while unjournalled.contains(id), let record = records[id], !isStopping {
+            if (try? await core.journal.append(record.line)) != nil {
+                unjournalled.remove(id)
+                reasons[id] = nil
+            } else {
+                await wait(for: RetrySchedule.firstDelay)
+            }
+        }
         var flow = OrderFlow<Order>(isUncertain: isUncertain)
         while let record = records[id], record.isOpen, !isStopping {
             switch flow.handle(await send(record), jitter: .random(in: 0..<1)) {

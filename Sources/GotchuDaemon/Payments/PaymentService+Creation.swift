@@ -207,9 +207,9 @@ extension PaymentService {
         guard let eid = new.eid, let wanted = new.proximity else { return }
         // The radio may have stopped listening while the user decided.
         await proximity.listenForPresences()
-        if isNear(eid, sid, wanted) { return }
+        if verdict(on: eid, sid) == .tap { return }
         let unresolved = await proximity.resolveRivals(of: sid)
-        if isNear(eid, sid, wanted) { return }
+        if unresolved == 0, isNear(eid, sid, wanted) { return }
         guard unresolved == 0 else {
             throw Problem(
                 .ambiguous,

@@ -28,7 +28,8 @@ struct ResolvePlan: Sendable {
     /// burst that the server allows (`MissLimiter`).
     static let missLimit = 10
     /// The number of additional misses allowed for newly heard EIDs. Older EIDs without a session
-    /// cannot use these up. The sum is still below the burst that the server allows.
+    /// cannot use these up. The sum is below the burst that the server allows, and leaves room for
+    /// one payment's questions.
     static let newcomerMissLimit = 5
     /// The maximum number of EIDs without an answer that one payment asks about. These queries do
     /// not count in the limits above.
@@ -182,6 +183,11 @@ struct ResolvePlan: Sendable {
         at now: MonotonicTime
     ) {
         let isTap = isBackground && queue.removeValue(forKey: eid)?.isTap == true
+        if isTap { answers[eid]?.tapAt = now }
+        if isBackground, case .noSession = outcome { countMiss(at: now) }
+        if case .unknown(let retryAfter?) = outcome {
+            pausedUntil = now + min(retryAfter, Self.maximumPause)
+        }
         var answer = answers[eid] ?? CachedAnswer(session: nil, validUntil: now)
         let askedAt = askedAt ?? now
         if let newest = answer.askedAt, newest > askedAt { return }
@@ -202,10 +208,7 @@ struct ResolvePlan: Sendable {
             answer.validUntil = now + wait
             answer.refusedUntil = answer.validUntil
             answer.askedAt = askedAt
-            if isBackground { countMiss(at: now) }
-        case .unknown(let retryAfter):
-            answer.validUntil = now + Self.outageRetryDelay
-            if let retryAfter { pausedUntil = now + min(retryAfter, Self.maximumPause) }
+        case .unknown: answer.validUntil = now + Self.outageRetryDelay
         }
         answer.tapAt = tapAt
         // A queued tap is still to be reported.

@@ -97,7 +97,7 @@ final class SessionResolver: Sendable {
         let askedAt = MonotonicTime.now
         let answer = await client.resolve(eid)
         let outcome = ResolvePlan.Outcome(answer)
-        if case .unknown = outcome { return answer }
+        if case .unknown(nil) = outcome { return answer }
         plan.withLock { plan in
             plan.record(eid, outcome, isBackground: false, askedAt: askedAt, at: .now)
         }

@@ -10,7 +10,7 @@ struct RequestDriver {
     let service: RequestService
 
     func run() async {
-        guard await service.record(id)?.state != .unknown else { return await withdraw() }
+        guard await service.record(id)?.isBegun != true else { return await cancelUntold() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await service.putOnAir(id) }
             group.addTask { await leaveAirAtExpiry() }
@@ -48,7 +48,7 @@ struct RequestDriver {
     }
 
     /// Cancels a request at the server. Its till was not told of it, so nobody may pay it.
-    private func withdraw() async {
+    private func cancelUntold() async {
         var schedule = RetrySchedule()
         while !Task.isCancelled, let record = await service.record(id), !record.state.isFinal {
             do throws(Problem) {

@@ -1,21 +1,8 @@
 import GotchuAPI
 import Logging
 
-/// The journal's records of the start and end of a request.
+/// The journal's record of the end of a request.
 extension RequestService {
-    /// Journals that the till is told of a request. Without this record, the next start cancels the
-    /// request.
-    func journalStart(_ record: RequestRecord) async {
-        do throws(JournalFailure) {
-            try await journal.append(.request(record))
-        } catch {
-            logger.warning(
-                "A request will not be resumed after a restart",
-                metadata: ["request": "\(record.sid)", "reason": "\(error.sentence)"]
-            )
-        }
-    }
-
     /// Journals the end of a request. At each start the server is asked about open requests.
     func journalEnd(_ record: RequestRecord) async {
         let request: Logger.Metadata = ["request": "\(record.sid)"]

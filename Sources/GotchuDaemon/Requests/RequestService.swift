@@ -74,15 +74,15 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         self.logger = logger
         for case .request(var record) in journal.contentsAtStart.records {
             // The till was not told of it. A repeated call is a new request.
-            let wasBegun = record.state == .unknown
-            if wasBegun { record.call = nil }
+            let isBegun = record.isBegun == true
+            if isBegun, !record.state.isFinal { (record.state, record.call) = (.unknown, nil) }
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
                 // Another server cannot report the outcome of the request.
                 if canEnd { watchQueue.append(record.sid) } else { record.state = .unknown }
             }
             records[record.sid] = record
-            if !record.state.isFinal, !wasBegun {
+            if !record.state.isFinal, !isBegun {
                 onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
             }
         }
@@ -152,7 +152,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             createdAt: .now,
             // If its contest locks before that, a desk ends then.
             expiresAt: new.contestID == nil ? end : min(end, session.expiresAt),
-            state: .unknown,
+            state: .advertising,
+            isBegun: true,
             paidAt: nil,
             payee: session.payee?.name,
             publicURL: session.publicURL,
@@ -162,18 +163,33 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             try await journal.append(.request(record))
         } catch {
             if case .uncertain = error {
-                withdraw(record)
+                scheduleCancellation(of: record)
             } else {
                 await abandon(record, because: error.sentence)
             }
             throw Problem(error)
         }
-        record.state = .advertising
-        await journalStart(record)
+        do throws(JournalFailure) {
+            var told = record
+            told.isBegun = nil
+            try await journal.append(.request(told))
+            record = told
+        } catch {
+            scheduleCancellation(of: record)
+            throw Problem(error)
+        }
         do throws(RadioFailure) {
             try await bringOnAir(record.sid, record.eid)
         } catch {
-            await abandon(record, because: error.sentence)
+            guard await abandon(record, because: error.sentence) else {
+                scheduleCancellation(of: record)
+                throw Problem(
+                    .outcomeUnknown,
+                    detail: "The request could not be put on the air, and that could not be "
+                        + "recorded.",
+                    fix: "gotchu-ctl history"
+                )
+            }
             throw Problem(.radioUnavailable, detail: error.sentence, fix: error.fix)
         }
         counts.started += 1
@@ -190,11 +206,11 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return record
     }
 
-    /// Adds a request that may be in the journal although its write failed. It is never advertised:
-    /// its driver cancels it at the server.
-    private func withdraw(_ record: RequestRecord) {
+    /// Adds a request that is in the journal, or may be, and of which the till is told nothing. It
+    /// is never advertised: its driver cancels it at the server.
+    private func scheduleCancellation(of record: RequestRecord) {
         var record = record
-        record.call = nil
+        (record.state, record.isBegun, record.call) = (.unknown, true, nil)
         records[record.sid] = record
         watchQueue.append(record.sid)
         wake.yield()
@@ -348,7 +364,11 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return true
     }
 
-    private func abandon(_ record: RequestRecord, because reason: String) async {
+    /// Cancels a request of which the till was told nothing.
+    ///
+    /// - Returns: False if its end was not journalled: the next start may put it on the air.
+    @discardableResult
+    private func abandon(_ record: RequestRecord, because reason: String) async -> Bool {
         counts.abandoned += 1
         logger.warning("A request was given up", metadata: ["reason": "\(reason)"])
         _ = await client.cancel(record.sid)
@@ -356,7 +376,12 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         ended.state = .cancelled
         // The caller got an error. A repeated call is a new attempt.
         ended.call = nil
-        try? await journal.append(.request(ended))
+        do throws(JournalFailure) {
+            try await journal.append(.request(ended))
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func popWatchQueue() -> [SessionID] {

@@ -98,7 +98,7 @@ struct TokenClaims: Equatable, Sendable {
         let given = wire.name ?? wire.preferred_username
         guard let plain = given?.unicodeScalars.split(separator: "@").first else { return nil }
         let scalars = plain.filter {
-            !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+            !$0.properties.isDefaultIgnorableCodePoint && !$0.controlsText
         }
         let name = String(String.UnicodeScalarView(scalars.prefix(maximumNameLength)))
         return name.allSatisfy(\.isWhitespace) ? nil : name

@@ -28,7 +28,7 @@ struct ContestRoutes: Sendable {
         _ ledger: Ledger,
         _ authentication: CallerAuthentication
     ) {
-        reader = ContestReader(ledger: ledger, authentication.limits.heavyReads)
+        reader = ContestReader(ledger: ledger, authentication.limits.contestReads)
         self.authentication = authentication
         self.options = options
         metrics = ContestMetrics(reader)

@@ -53,12 +53,7 @@ final class FileStream: ReplyStream {
     private func readPage() async {
         let start = state.withLock { $0.next }
         let page = try? await HeavyReads.besides { [place, read] in
-            var page: (text: String, next: Int64?) = ("", start)
-            repeat {
-                guard place.isHeld else { return nil as (text: String, next: Int64?)? }
-                page = try await read(page.next)
-            } while page.text.isEmpty && page.next != nil
-            return page
+            try await place.isHeld ? read(start) : nil
         }
         let onPiece = state.withLock { state in
             state.next = page?.next

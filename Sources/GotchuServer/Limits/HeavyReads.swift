@@ -6,12 +6,14 @@ internal import Ledger
 internal import NIOPosix
 internal import Synchronization
 
-/// The pool of heavy reads: reads whose work grows with the data and not only with a page. They run
-/// on two threads of their own, with a lower priority than payments. Two run at a time and a few
-/// wait; further ones are refused. Any number of them thus delays only other heavy reads.
+/// The places of one class of heavy reads: reads whose work grows with the data and not only with a
+/// page. All classes run on the same two threads, with a lower priority than payments. Of each
+/// class two run at a time and some wait; further ones are refused. Any number of them thus delays
+/// only other heavy reads.
 final class HeavyReads: Sendable {
     static let runningLimit = 2
-    static let waitingLimit = 8
+    /// The maximum number of reads that wait. Each takes some hundred bytes of memory.
+    static let waitingLimit = 32
     /// The maximum number of files that are sent at the same time; a user has one at most.
     static let fileLimit = 2
     /// The time after which another file may take the place of a file.

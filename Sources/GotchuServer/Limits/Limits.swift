@@ -11,7 +11,10 @@ struct Limits: Sendable {
     /// The limiter of credentials by their family secret. No device can use up another one's limit.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
+    /// The heavy reads of a user's own payments.
     let heavyReads = HeavyReads()
+    /// The heavy reads of contests. Many need no login, so they take no place of the others.
+    let contestReads = HeavyReads()
     /// The limiter of unknown credentials. It works as for EIDs: all addresses together cause at
     /// most fifty look-ups a second.
     private let unknownCredentials = MissLimiter()

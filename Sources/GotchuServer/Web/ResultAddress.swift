@@ -52,15 +52,19 @@ struct ResultAddress: Sendable {
         return "\(WebPath.request(eid))\(WebPath.resultSuffix)?\(query)"
     }
 
+    /// Returns the text that is signed. Keys of forms, which the same token signs, have no colon
+    /// before a slash.
+    private static func signed(_ address: String) -> String { "result:\(address)" }
+
     /// Returns the address with the code of a session.
     func text(for token: SessionToken) -> String {
         let unsigned = unsigned
-        return "\(unsigned)&code=\(token.text(for: unsigned))"
+        return "\(unsigned)&code=\(token.text(for: Self.signed(unsigned)))"
     }
 
     /// Returns the payment in the address; `nil` if the address has no code of this session.
     func payment(of seen: Session, by token: SessionToken) -> PaymentForm? {
-        guard let amount, let code, token.isCode(code, for: unsigned) else { return nil }
+        guard let amount, let code, token.isCode(code, for: Self.signed(unsigned)) else { return nil }
         var session = seen
         session.amount = Money(minorUnits: amount, currency: seen.amount.currency)
         return PaymentForm(for: session, tip: tip, key: key)

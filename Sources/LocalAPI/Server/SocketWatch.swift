@@ -15,19 +15,20 @@ package final class SocketWatch: Sendable {
     }
 
     private let path: String
-    private let bound = Mutex<File?>(nil)
+    /// The file that was bound; `nil` before that. It may be gone already when it is recorded.
+    private let bound = Mutex<File??>(nil)
 
     init(path: String) {
         self.path = path
     }
 
     /// Records the file of the socket that was just bound.
-    func begin() { bound.withLock { $0 = file } }
+    func begin() { bound.withLock { $0 = .some(file) } }
 
     /// Throws if another file, or none, is at the path.
     func check() throws(Lost) {
-        guard let bound = bound.withLock(\.self), bound != file else { return }
-        throw Lost(path: path)
+        guard let recorded = bound.withLock(\.self) else { return }
+        guard let recorded, recorded == file else { throw Lost(path: path) }
     }
 
     private var file: File? {

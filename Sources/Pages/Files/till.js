@@ -90,6 +90,8 @@ async function charge() {
   if (isAsking || !sale.cents || !sale.key) return;
   isAsking = true;
   let isFirst = !sale.isSent;
+  // True if an earlier try may have requested it: a later refusal then does not mean that nothing was.
+  let mayExist = sale.isSent;
   sale.isSent = true;
   keep();
   // The next digits belong to the amount and not to the memo.
@@ -106,11 +108,16 @@ async function charge() {
       if (!requests.has(made.id)) store(requests, made);
     } catch (error) {
       tell($("problem"), error, "No answer yet: asking again. It is requested once only.",
-        "Nothing was charged, and the amount stays. ");
+        mayExist ? "It may have been requested: look at its row. " : "Nothing was charged, and the amount stays. ");
       // After a refusal there is no request. The amount stays and can be charged again or changed.
       if (error.code === "IDEMPOTENCY_KEY_REUSED") refuseReplay();
-      else if (error instanceof Refused && error.isCertain) sale.isSent = false;
-      else await new Promise((done) => setTimeout(done, pause));
+      else if (error instanceof Refused && error.isCertain) {
+        if (mayExist) break;
+        sale.isSent = false;
+      } else {
+        mayExist = true;
+        await new Promise((done) => setTimeout(done, pause));
+      }
     }
     isFirst = false;
   }
