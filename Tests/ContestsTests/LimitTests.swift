@@ -160,7 +160,7 @@ struct LimitTests {
         let dispute = ChangeContest(
             .dispute(reason: "wrong"),
             contest: disputed.id,
-            organizer: disputed.organizer
+            organizer: Self.organizer
         )
         #expect(try disputed.books.submit(dispute, at: day(91))?.reason == nil)
         #expect(try disputed.complete(5, at: day(91)) == .contestState)

@@ -64,7 +64,9 @@ struct ResultAddress: Sendable {
 
     /// Returns the payment in the address; `nil` if the address has no code of this session.
     func payment(of seen: Session, by token: SessionToken) -> PaymentForm? {
-        guard let amount, let code, token.isCode(code, for: Self.signed(unsigned)) else { return nil }
+        guard let amount, let code, token.isCode(code, for: Self.signed(unsigned)) else {
+            return nil
+        }
         var session = seen
         session.amount = Money(minorUnits: amount, currency: seen.amount.currency)
         return PaymentForm(for: session, tip: tip, key: key)
