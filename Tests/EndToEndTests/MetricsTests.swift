@@ -33,7 +33,7 @@ struct MetricsTests {
         #expect(payers["gotchu_payments_started_total"] == 1)
         #expect(payers["gotchu_tap_latency_seconds_count"] == 1)
         #expect(payers["gotchu_tap_latency_seconds_bucket", ["le": "+Inf"]] == 1)
-        #expect(payers["gotchu_journal_append_seconds_count"] == 3)
+        #expect(payers["gotchu_journal_append_seconds_count"] == 4)
         #expect(try #require(payers["gotchu_verdict_changes_total", ["verdict": "tap"]]) >= 1)
         let heard = ["result": "ours", "reason": "service_data"]
         #expect(try #require(payers["gotchu_adverts_total", heard]) >= 3)
