@@ -54,8 +54,8 @@ struct UnreadableReply: Error, Equatable {
 /// limits neither the number nor the cost of informational replies. If a status is below 100, NIO's
 /// decoder also sends the end of the reply. AsyncHTTPClient then gets an end without a final head,
 /// which violates a precondition (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body costs
-/// the event loop time, even a chunk of one byte. Header values are passed on in ASCII, because they
-/// are compared later.
+/// the event loop time, even a chunk of one byte. Header values are passed on in ASCII, because
+/// they are compared later.
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

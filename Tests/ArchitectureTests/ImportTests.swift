@@ -25,7 +25,7 @@ struct ImportTests {
         "Outbox": ["GotchuCore", "Ledger", "LedgerStore"],
         "Devices": ["GotchuCore", "Ledger", "LedgerStore"],
         "WebSessions": ["GotchuCore", "Ledger", "LedgerStore"],
-        "OutboundHTTP": [],
+        "OutboundHTTP": ["GotchuCore"],
         "PaymentClient": ["GotchuAPI", "GotchuCore", "OutboundHTTP"],
         "Stripe": ["GotchuCore", "OutboundHTTP"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],

@@ -13,97 +13,13 @@ struct LimitTests {
     private static let organizer = ContestBooks.users[0]
     private static let purposes = GroupPurposes([Split(), Desk()])
 
-    /// An open contest.
-    private struct Room {
-        let id: RecordID
-        var books: ContestBooks
-
-        init(
-            review: Int64 = 0,
-            ends: Timestamp? = nil,
-            most: Int64 = 20,
-            opening: Int64 = 2000
-        ) throws {
-            id = RecordID.make(at: Sample.start)
-            books = try ContestBooks(opening: opening)
-            let create = CreateContest(
-                id: id,
-                organizer: organizer,
-                terms: Sample.terms(
-                    most: most,
-                    tiers: [Sample.tier(1, 1, 10_000)],
-                    review: review,
-                    ends: ends
-                ),
-                invitation: nil
-            )
-            try books.submit(create, by: organizer, at: Sample.start)
-            let publish = PublishContest(contest: id, organizer: organizer)
-            try books.submit(publish, by: organizer, at: Sample.start)
-        }
-
-        var contest: Contest { get throws { try #require(try books.contest(id)) } }
-
-        @discardableResult
-        mutating func join(
-            _ user: Int,
-            at time: Timestamp = Sample.start
-        ) throws -> Refusal.Reason? {
-            let user = ContestBooks.users[user]
-            let join = JoinContest(contest: id, user: user, expectedFee: 500, invitation: nil)
-            return try books.submit(join, by: user, at: time)?.reason
-        }
-
-        mutating func leave(_ user: Int, at time: Timestamp = Sample.start) throws {
-            let user = ContestBooks.users[user]
-            let leave = LeaveContest(contest: id, user: user)
-            try #require(try books.submit(leave, by: user, at: time)?.reason == nil)
-        }
-
-        @discardableResult
-        mutating func score(
-            _ points: Int64,
-            after base: Int64,
-            at time: Timestamp
-        ) throws -> Refusal.Reason? {
-            let scores = [Sample.score(1, points)]
-            let score = ScoreContest(contest: id, organizer: organizer, base: base, scores: scores)
-            return try books.submit(score, at: time)?.reason
-        }
-
-        @discardableResult
-        mutating func complete(_ revision: Int64, at time: Timestamp) throws -> Refusal.Reason? {
-            let complete = try books.complete(id, by: organizer, revision: revision)
-            return try books.submit(complete, at: time)?.reason
-        }
-
-        @discardableResult
-        mutating func settle(at time: Timestamp, key: String? = nil) throws -> StepAnswer? {
-            let settle = SettleContest(contest: id, organizer: organizer)
-            return try books.submit(settle, by: organizer, at: time, key: key)
-        }
-
-        /// Sweeps four times, enough for every step that can be due: one sweep does one step.
-        mutating func sweep(at time: Timestamp) throws {
-            for _ in 0..<4 { try books.submit(SweepContest(contest: id), at: time) }
-        }
-
-        /// Corrupts the contest's count of entries, bypassing the ledger's commands.
-        mutating func spoil(by count: Int64) throws {
-            var contest = try contest
-            contest.body.entryCount += count
-            let record = contest.record
-            books.spoil { $0.records[record.id] = record }
-        }
-    }
-
     private func day(_ day: Int) -> Timestamp {
         Sample.starts.advanced(by: .seconds(day * 86_400))
     }
 
     @Test("A contest that nobody completes is refunded 30 days after its last date")
     func abandoned() throws {
-        var room = try Room(ends: day(1))
+        var room = try OpenContest(ends: day(1))
         try room.join(1)
         try room.sweep(at: day(31).advanced(by: .milliseconds(-1)))
         #expect(try room.contest.state == .live)
@@ -118,7 +34,7 @@ struct LimitTests {
     @Test("A result that is corrected more than 30 days after the contest is still settled")
     func lateCorrection() throws {
         let week: Int64 = 7 * 86_400
-        var room = try Room(review: week)
+        var room = try OpenContest(review: week)
         for user in 1...2 { try room.join(user) }
         try room.sweep(at: day(0))
         try room.score(1, after: 0, at: day(1))
@@ -142,7 +58,7 @@ struct LimitTests {
 
     @Test("Scores and results postpone the refund to 90 days after the last date at most")
     func postponed() throws {
-        var room = try Room(review: 600, ends: day(1))
+        var room = try OpenContest(review: 600, ends: day(1))
         try room.join(1)
         for revision in Int64(1)...5 {
             try room.score(revision, after: revision - 1, at: day(Int(revision) * 17))
@@ -178,7 +94,7 @@ struct LimitTests {
         "A settlement before the end of the review is refused, and its key can be used again later"
     )
     func review() throws {
-        var room = try Room(review: 600)
+        var room = try OpenContest(review: 600)
         try room.join(1)
         let time = Sample.starts
         try room.score(1, after: 0, at: time)
@@ -193,7 +109,7 @@ struct LimitTests {
 
     @Test("A contest's entries are read only for its organiser, and only if the command needs them")
     func strangers() throws {
-        var room = try Room()
+        var room = try OpenContest()
         for user in 1...3 { try room.join(user) }
         try room.leave(3)
         try room.score(1, after: 0, at: Sample.starts)
@@ -221,7 +137,7 @@ struct LimitTests {
 
     @Test("A result is accepted in the same commit as its scores")
     func sameCommit() throws {
-        var room = try Room()
+        var room = try OpenContest()
         try room.join(1)
         try room.score(1, after: 0, at: Sample.starts)
         let score = ScoreContest(
@@ -244,7 +160,7 @@ struct LimitTests {
 
     @Test("A contest accepts a thousand score revisions, refuses one more, and can be completed")
     func revisions() throws {
-        var room = try Room()
+        var room = try OpenContest()
         try room.join(1)
         for base in 0..<ScoreRevision.countLimit {
             try #require(try room.score(base, after: base, at: Sample.starts) == nil)
@@ -256,7 +172,7 @@ struct LimitTests {
 
     @Test("A contest refuses scores over a limit of bytes, and can then be completed")
     func scoreBytes() throws {
-        var room = try Room()
+        var room = try OpenContest()
         try room.join(1)
         let scores = (1...500).map { Sample.score($0, 1_000_000_000 - $0) }
         var refusal: Refusal.Reason?
@@ -279,7 +195,7 @@ struct LimitTests {
 
     @Test("A user who has left ten times cannot enter again, and other users still can")
     func leaving() throws {
-        var room = try Room()
+        var room = try OpenContest()
         for _ in 0..<Contest.leaveLimit {
             try #require(try room.join(1) == nil)
             try room.leave(1)
@@ -303,7 +219,7 @@ struct LimitTests {
 
     @Test("Expired holds do not keep a contest's desk busy")
     func lapsedHolds() throws {
-        var room = try Room(most: 2_000)
+        var room = try OpenContest(most: 2_000)
         let desk = OpenDesk(
             of: try room.contest,
             by: Self.organizer,
@@ -350,7 +266,7 @@ struct LimitTests {
 
     @Test("A contest whose pot does not match its entries is stopped until a check finds a match")
     func unequal() throws {
-        var room = try Room()
+        var room = try OpenContest()
         for user in 1...2 { try room.join(user) }
         try room.score(1, after: 0, at: Sample.starts)
         try room.complete(1, at: Sample.starts)
@@ -391,7 +307,7 @@ struct LimitTests {
     @Test("A cancellation records its source and time, even if its text names another source")
     func cancellation() throws {
         for organizer in [Self.organizer, nil] {
-            var room = try Room()
+            var room = try OpenContest()
             let cancel = CancelContest(contest: room.id, organizer: organizer, reason: "ABANDONED")
             #expect(try room.books.submit(cancel, at: Sample.start)?.reason == nil)
             let cancellation = try #require(try room.contest.body.cancellation)
@@ -402,7 +318,7 @@ struct LimitTests {
 
     @Test("A check that finds a pot unequal to the contest's entries stops an open contest")
     func unequalBeforeLock() throws {
-        var room = try Room()
+        var room = try OpenContest()
         try room.join(1)
         try room.spoil(by: -1)
         try room.sweep(at: Sample.start)

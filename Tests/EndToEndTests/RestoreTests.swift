@@ -86,7 +86,7 @@ struct RestoreTests {
         _ = try await payer.exitCode()
         let file = "\(shop.folder.path)/payer/journal"
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        #expect(lines.count == 3 && lines[2].contains(JournalText.paid))
+        #expect(lines.count == 4 && lines[3].contains(JournalText.paid))
         try (lines.dropLast().joined(separator: "\n") + "\n")
             .write(toFile: file, atomically: true, encoding: .utf8)
         return payment

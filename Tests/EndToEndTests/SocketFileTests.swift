@@ -66,7 +66,8 @@ struct SocketFileTests {
             [
                 "-c",
                 "import socket, time; s = socket.socket(socket.AF_UNIX); "
-                    + "s.bind('\(replaced.socket)'); s.listen(); print(1, flush=True); time.sleep(600)",
+                    + "s.bind('\(replaced.socket)'); s.listen(); "
+                    + "print(1, flush=True); time.sleep(600)",
             ]
         )
         try await eventually("another program has the socket") { other.text.isEmpty ? nil : true }

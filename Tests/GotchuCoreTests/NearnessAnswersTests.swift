@@ -182,8 +182,8 @@ struct NearnessAnswersTests {
         #expect(taps > 1_000, "\(taps) taps")
     }
 
-    /// Checks that every EID that was not refused, and is not known to be of the same session, is at
-    /// least 6 dB weaker.
+    /// Checks that every EID that was not refused, and is not known to be of the same session, is
+    /// at least 6 dB weaker.
     private func expectLead(of tap: Presence, _ board: ProximityBoard) {
         func isSame(_ presence: Presence) -> Bool {
             presence.eid == tap.eid

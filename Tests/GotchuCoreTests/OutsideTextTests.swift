@@ -1,5 +1,6 @@
-import GotchuCore
 import Testing
+
+@testable import GotchuCore
 
 @Suite("Text from outside")
 struct OutsideTextTests {

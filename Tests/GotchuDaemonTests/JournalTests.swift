@@ -200,7 +200,7 @@ struct JournalTests {
         }
     }
 
-    @Test("What a rewritten journal keeps is decided by its order, whatever the clock has said")
+    @Test("A rewritten journal keeps the newest records by its order, whatever the clock has said")
     func wrongClock() throws {
         var contents = JournalContents()
         // The clock was a month ahead, and then a month behind.

@@ -15,8 +15,8 @@ struct TapReportTests {
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)
         let resolver = SessionResolver(client: client)
         let (answers, answer) = AsyncStream.makeStream(of: EID.self)
-        // SAFETY: owned by this test, which cancels it at its end.
         resolver.listen { answer.yield($0) }
+        // SAFETY: owned by this test, which cancels it at its end.
         let asking = Task { await resolver.run() }
         defer { asking.cancel() }
         var answered = answers.makeAsyncIterator()
@@ -63,8 +63,8 @@ struct TapReportTests {
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)
         let resolver = SessionResolver(client: client)
         let (answers, answer) = AsyncStream.makeStream(of: EID.self)
-        // SAFETY: owned by this test, which cancels it at its end.
         resolver.listen { answer.yield($0) }
+        // SAFETY: owned by this test, which cancels it at its end.
         let asking = Task { await resolver.run() }
         defer { asking.cancel() }
         var answered = answers.makeAsyncIterator()

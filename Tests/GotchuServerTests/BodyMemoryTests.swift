@@ -45,7 +45,7 @@ struct BodyMemoryTests {
 
     private func text(_ size: Int) -> String { String(repeating: "a", count: size) }
 
-    @Test("While bodies use all memory, a large one is told to try again and a payment's passes")
+    @Test("A large body is told to try again while bodies use all memory, and a payment's passes")
     func full() async throws {
         try await withServer { wire, memory in
             var others = BodyMemory.Share(memory)

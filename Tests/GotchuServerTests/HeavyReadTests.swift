@@ -58,6 +58,7 @@ struct HeavyReadTests {
         let gate = Gate()
         let cache = HeavyCache<Int, Int>(reads, limit: 4)
         let callers = (0..<60).map { _ in
+            // SAFETY: the test awaits it.
             Task.immediate {
                 try await cache.value(of: 1, version: 1) { _ in
                     await gate.pass()
@@ -79,6 +80,7 @@ struct HeavyReadTests {
         let gate = Gate()
         let cache = HeavyCache<Int, Int>(reads, limit: 4)
         let callers = (0..<3).map { _ in
+            // SAFETY: the test awaits it.
             Task.immediate {
                 try await cache.value(of: 1, version: 1) { _ in
                     await gate.pass()
@@ -93,10 +95,11 @@ struct HeavyReadTests {
         #expect(try await cache.value(of: 1, version: 1) { _ in 8 } == 8)
     }
 
-    @Test("Two heavy reads run at once, eight wait, and the next one is told to try again")
+    @Test("Two heavy reads run at once, some wait, and the next one is told to try again")
     func places() async throws {
         let (reads, gate) = (reads, Gate())
         let callers = (0..<HeavyReads.runningLimit + HeavyReads.waitingLimit).map { _ in
+            // SAFETY: the test awaits it.
             Task.immediate { try await reads.run { await gate.pass() } }
         }
         let refused = await #expect(throws: ProblemWithHeaders.self) { try await reads.run {} }

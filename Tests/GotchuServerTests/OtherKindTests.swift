@@ -88,4 +88,31 @@ struct OtherKindTests {
             }
         }
     }
+
+    @Test(
+        "An id that only resembles that of the payer's share is not found",
+        arguments: ["-01", "-abc", "--1", "-1-1", "-2", "-9223372036854775808"]
+    )
+    func resemblingShare(ending: String) async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let (payee, payer) = (try await wire.login("payee"), try await wire.login("payer"))
+        let bill = try await wire.create(payee, cents: 900, more: #","kind":"split","shares":3"#)
+            .string("sid")
+        #expect(try await wire.lock(bill, by: payer).string("sid") == bill + "-1")
+        let (other, key) = (bill + ending, ContestRig.key())
+        var replies = [
+            try await wire.lock(other, by: payer),
+            try await wire.send(other, by: payer, key: key),
+        ]
+        for call in ["unlock", "refund"] {
+            let path = "/sessions/\(other)/\(call)"
+            replies.append(try await wire.post(path, token: payer, key: key + "2"))
+        }
+        replies.append(try await wire.get("/sessions/\(other)", token: payer))
+        for reply in replies { reply.expectProblem(.notFound) }
+        #expect(try await wire.balance(payer) == 10_000)
+        let own = try await wire.get("/sessions/\(bill)-1", token: payer)
+        #expect(own.string("status") == "LOCKED", "\(own.text)")
+    }
 }

@@ -102,30 +102,6 @@ struct SplitTests {
         #expect(try split.database.violations() == [])
     }
 
-    @Test(
-        "An id that only resembles that of the payer's share is not found",
-        arguments: ["-01", "-abc", "--1", "-1-1", "-2", "-9223372036854775808"]
-    )
-    func resemblingShare(ending: String) async throws {
-        let split = try await SplitFixture(.sqlite, payers: 1)
-        let bill = try await split.bill(1_000, #""shares":2"#)
-        #expect(try await split.lock(bill.sid, 0).string("sid") == bill.sid + "-1")
-        let (other, token) = (bill.sid + ending, split.payers[0])
-        var replies = [
-            try await split.lock(other, 0),
-            try await split.wire.send(other, by: token, key: key + "1"),
-        ]
-        for call in ["unlock", "refund"] {
-            let path = "/sessions/\(other)/\(call)"
-            replies.append(try await split.wire.post(path, token: token, key: key + "2"))
-        }
-        replies.append(try await split.wire.get("/sessions/\(other)", token: token))
-        for reply in replies { reply.expectProblem(.notFound) }
-        #expect(try await split.balances() == [10_000, 10_000])
-        let own = try await split.wire.get("/sessions/\(bill.sid)-1", token: token)
-        #expect(own.string("status") == "LOCKED", "\(own.text)")
-    }
-
     @Test("The till's stream reports each locked and paid share", arguments: DatabaseKind.single)
     func tillStream(kind: DatabaseKind) async throws {
         let split = try await SplitFixture(kind, payers: 2)

@@ -3,8 +3,8 @@ import Foundation
 /// Requests with combining marks to each route of a server (`Tests/Python/marks.py`).
 package struct MarkedRequests: Encodable {
     package struct Outcome: Decodable {
-        /// The requests that take more than four times as long as ASCII: method, path, kind, status,
-        /// and both times in microseconds.
+        /// The requests that take more than four times as long as ASCII: method, path, kind,
+        /// status, and both times in microseconds.
         package let slow: [[Part]]
         package let count: Int
         /// The number of replies by status.

@@ -15,8 +15,8 @@ package struct JSONFields {
             members = try JSONReader.object(bytes)
         } catch  where error.isText {
             throw .invalid(
-                "Names of members are ASCII, and no text has more than \(String.markLimit) combining "
-                    + "marks in a row: the body breaks that at byte \(error.offset)."
+                "Names of members are ASCII, and no text has more than \(String.markLimit) "
+                    + "combining marks in a row: the body breaks that at byte \(error.offset)."
             )
         } catch {
             throw .invalid(
@@ -31,8 +31,8 @@ package struct JSONFields {
         members.removeValue(forKey: name)
     }
 
-    /// Reads a string of at most `limit` ASCII characters, such as an id or a choice; `nil` if it is
-    /// absent or `null`.
+    /// Reads a string of at most `limit` ASCII characters, such as an id or a choice; `nil` if it
+    /// is absent or `null`.
     package mutating func string(
         _ name: String,
         limit: Int = 1_024

@@ -88,7 +88,7 @@ package struct Presence: Sendable {
 
     /// A Boolean that is true if its zone is near or tap. An EID with nothing to pay can be in
     /// reach too.
-    package var isInReach: Bool { zone != .far }
+    var isInReach: Bool { zone != .far }
 
     /// The thresholds for the adapter that hears it best.
     var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }

@@ -184,11 +184,7 @@ package struct JSONReader {
     }
 
     private mutating func name() throws(Malformed) -> String {
-        let (name, isASCII) = try string()
-        guard isASCII, name.utf8.count <= Self.nameLimit else {
-            throw Malformed(offset: position, isText: true)
-        }
-        return name
+        try string(isName: true).text
     }
 
     private mutating func text() throws(Malformed) -> String {
@@ -199,13 +195,19 @@ package struct JSONReader {
         return text
     }
 
-    private mutating func string() throws(Malformed) -> (text: String, isASCII: Bool) {
+    /// - Parameter isName: True to stop at the first byte that is not of a name.
+    private mutating func string(
+        isName: Bool = false
+    ) throws(Malformed) -> (text: String, isASCII: Bool) {
         try expect("\"")
         var text: [UInt8] = []
         var start = position
         var bits: UInt8 = 0
         while let byte = next {
             bits |= byte
+            if isName, bits >= 0x80 || text.count + position - start > Self.nameLimit {
+                throw Malformed(offset: position, isText: true)
+            }
             switch byte {
             case UInt8(ascii: "\""):
                 let rest = bytes[start..<position]

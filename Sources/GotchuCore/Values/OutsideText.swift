@@ -13,7 +13,7 @@ extension String {
     package var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
     /// A Boolean that is true if no run of combining marks is longer than `markLimit`.
-    package var hasShortMarkRuns: Bool {
+    var hasShortMarkRuns: Bool {
         let marks = combiningMarks
         var run = 0
         for scalar in unicodeScalars {

@@ -8,8 +8,8 @@ struct Pairings {
     static let pendingLimit = 24
     /// The maximum of one user, who cannot use up the places of the others.
     static let userLimit = 3
-    /// The maximum number of wrong codes that a user can type within `codeLifetime`. At most 24 of a
-    /// million codes are valid at a time, so five guesses succeed once in about 8,000 rounds.
+    /// The maximum number of wrong codes that a user can type within `codeLifetime`. At most 24 of
+    /// a million codes are valid at a time, so five guesses succeed once in about 8,000 rounds.
     static let wrongLimit = 5
 
     /// The result for a code that a person has typed.

@@ -37,8 +37,8 @@ struct IntentRoutes: Sendable {
         }
     }
 
-    /// Refuses a request whose `X-User-Id` names another user. The token alone says who calls; other
-    /// routes ignore the header, because proxies use its name for their own purposes.
+    /// Refuses a request whose `X-User-Id` names another user. The token alone says who calls.
+    /// Other routes ignore the header, because proxies use its name for their own purposes.
     private static func checkNamedUser(_ request: Request, is user: UserID) throws(Problem) {
         let id = user.rawValue
         // Phones write UUIDs in upper case.

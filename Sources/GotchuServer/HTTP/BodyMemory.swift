@@ -47,7 +47,7 @@ final class BodyMemory: Sendable {
 
         /// Counts more or fewer bytes of bodies that wait for their turn.
         ///
-        /// - Returns: As `hold` does.
+        /// - Returns: False as for `hold`.
         mutating func wait(_ bytes: Int) -> Bool {
             waiting += bytes
             return count()

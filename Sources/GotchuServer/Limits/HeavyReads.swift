@@ -188,8 +188,9 @@ final class HeavyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             let known = entries[key]
             if let known, known.version == version, isFresh(known, at: now) { return known.read }
             let old = known.flatMap { $0.readAt == nil ? nil : $0.read }
-            // SAFETY: the entry owns the task. It is no child of the caller, because the other
-            // callers need its value even if this one is cancelled.
+            // The task is no child of the caller: other callers need its value even if this one is
+            // cancelled.
+            // SAFETY: the entry owns the task.
             let task = Task {
                 do {
                     let value = try await reads.run { try await read(try? old?.value) }

@@ -35,17 +35,17 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Logs a warning if the secret was made anew although these books have users: the one before is
-    /// lost.
+    /// Logs a warning if the secret was made anew although these books have users: the one before
+    /// is lost.
     private init(_ store: any Store, _ secret: Secret, of use: LedgerUse, _ logger: Logger) {
         (self.store, self.secret) = (store, secret)
         guard secret.isNew, use != .neither else { return }
         logger.warning(
             """
-            These books are in use, and the secret that signs their tokens was missing: a new one was \
-            made. All have to log in again, and devices whose credential is newer than these books \
-            look like stolen copies. Put the secret back from where it is kept and restart; if it is \
-            lost: gotchu-server devices renew.
+            These books are in use, and the secret that signs their tokens was missing: a new one \
+            was made. All have to log in again, and devices whose credential is newer than these \
+            books look like stolen copies. Put the secret back from where it is kept and restart; \
+            if it is lost: gotchu-server devices renew.
             """
         )
     }

@@ -101,7 +101,7 @@ package struct Effects: Equatable, Sendable {
     package var accounts: [Account] = []
     package var transfers: [Transfer] = []
     /// The users who were paid, one for each payment. They are not stored.
-    package var paidUsers: [UserID] = []
+    var paidUsers: [UserID] = []
     package var answers: [Answer] = []
     package var events: [Event] = []
     /// The seal of the transfers, if there are any.

@@ -9,7 +9,7 @@ package final class DailyBudget: Sendable {
     /// A client whose server was restored from a backup needs such a refusal: it proves that a
     /// payment was not made. But invented ids are refused too, and storing all of those would fill
     /// the database.
-    package static let unknownRecords = 100
+    static let unknownRecords = 100
     /// The bytes of rows that no payment needs: drafts, scores, requests that nobody paid, stored
     /// refusals. 60,000 requests without a payment fit, or 4,000 of the longest drafts.
     package static let bytes = 64 << 20
