@@ -65,7 +65,8 @@ import Testing
             try await running.radio.startAdvertising(Self.eid)
             try await bluez.removesAdapter()
             let gone = try await running.state { $0.problem?.code == .noAdapter }
-            #expect(gone.problem?.sentence.contains("02:AA:00:00:00:00") == true)
+            let sentence = try #require(gone.problem?.sentence)
+            #expect(sentence == "The Bluetooth adapter 02:AA:00:00:00:00 is not there.")
             try await bluez.addsAdapter(named: "hci1")
             let state = try await running.state { $0.isScanning && $0.advertising == [Self.eid] }
             #expect(state.adapter == "hci1" && state.problem == nil)

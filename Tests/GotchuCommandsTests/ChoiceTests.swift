@@ -56,7 +56,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("Of two equally near tills none is picked, however slow the payment server is")
+    @Test("Neither of two equally near tills is picked, even if the payment server is slow")
     func slowServer() async throws {
         let system = try await LiveSystem(distance: 0.05, delay: .milliseconds(800))
         let other = try await system.addTill(at: 0.1)

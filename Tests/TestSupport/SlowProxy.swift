@@ -66,7 +66,8 @@ package final class SlowProxy: Sendable {
         shutdown(target, Int32(SHUT_RDWR))
     }
 
-    /// Calls `body` with a loopback address, and `then` with the port that the address has after it.
+    /// Calls `body` with a loopback address, and `then` with the port that the address has
+    /// after it.
     private static func withAddress(
         of port: UInt16,
         _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Bool,

@@ -43,15 +43,15 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     /// The refunded amount of each request, as last read from the payment server. Not kept over a
     /// restart.
     var refunded: [SessionID: Int64] = [:]
-    private var watchQueue: [SessionID] = []
+    var watchQueue: [SessionID] = []
     /// The number of requests that are being created. They are not in `records` yet.
     private var creating = 0
     /// The number of attempts to create a request since the start.
     private var attempts = 0
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var isStopping = false
-    private(set) var counts = Counts()
-    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    var counts = Counts()
+    let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let (airWakes, airWake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(
@@ -159,38 +159,11 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             publicURL: session.publicURL,
             call: call
         )
-        do throws(JournalFailure) {
-            try await journal.append(.request(record))
-        } catch {
-            if case .uncertain = error {
-                scheduleCancellation(of: record)
-            } else {
-                await abandon(record, because: error.sentence)
-            }
-            throw Problem(error)
-        }
-        do throws(JournalFailure) {
-            var told = record
-            told.isBegun = nil
-            try await journal.append(.request(told))
-            record = told
-        } catch {
-            scheduleCancellation(of: record)
-            throw Problem(error)
-        }
+        record = try await journalBeginning(of: record)
         do throws(RadioFailure) {
             try await bringOnAir(record.sid, record.eid)
         } catch {
-            guard await abandon(record, because: error.sentence) else {
-                scheduleCancellation(of: record)
-                throw Problem(
-                    .outcomeUnknown,
-                    detail: "The request could not be put on the air, and that could not be "
-                        + "recorded.",
-                    fix: "gotchu-ctl history"
-                )
-            }
-            throw Problem(.radioUnavailable, detail: error.sentence, fix: error.fix)
+            throw await giveUp(record, because: error)
         }
         counts.started += 1
         records[record.sid] = record
@@ -204,17 +177,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             metadata: ["request": "\(record.sid)", "amount": "\(record.amount)"]
         )
         return record
-    }
-
-    /// Adds a request that is in the journal, or may be, and of which the till is told nothing. It
-    /// is never advertised: its driver cancels it at the server.
-    private func scheduleCancellation(of record: RequestRecord) {
-        var record = record
-        (record.state, record.isBegun, record.call) = (.unknown, true, nil)
-        records[record.sid] = record
-        watchQueue.append(record.sid)
-        wake.yield()
-        publish(record)
     }
 
     private func requireRoom() throws(Problem) {
@@ -362,26 +324,6 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
         return true
-    }
-
-    /// Cancels a request of which the till was told nothing.
-    ///
-    /// - Returns: False if its end was not journalled: the next start may put it on the air.
-    @discardableResult
-    private func abandon(_ record: RequestRecord, because reason: String) async -> Bool {
-        counts.abandoned += 1
-        logger.warning("A request was given up", metadata: ["reason": "\(reason)"])
-        _ = await client.cancel(record.sid)
-        var ended = record
-        ended.state = .cancelled
-        // The caller got an error. A repeated call is a new attempt.
-        ended.call = nil
-        do throws(JournalFailure) {
-            try await journal.append(.request(ended))
-            return true
-        } catch {
-            return false
-        }
     }
 
     private func popWatchQueue() -> [SessionID] {

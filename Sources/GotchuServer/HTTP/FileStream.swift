@@ -15,9 +15,10 @@ final class FileStream: ReplyStream {
         /// True if no page follows the piece.
         var isLast = false
         var onPiece: (@Sendable () -> Void)?
+        /// The file's place; `nil` once the last page was taken.
+        var place: HeavyReads.FilePlace?
     }
 
-    private let place: HeavyReads.FilePlace
     private let read: Read
     private let state: Mutex<State>
 
@@ -25,9 +26,8 @@ final class FileStream: ReplyStream {
     ///   - place: The file's place. If another file takes it, this one ends broken.
     ///   - beginning: The text before the first page.
     init(in place: HeavyReads.FilePlace, beginning: String, pages read: @escaping Read) {
-        self.place = place
         self.read = read
-        state = Mutex(State(piece: .bytes(ByteBuffer(string: beginning))))
+        state = Mutex(State(piece: .bytes(ByteBuffer(string: beginning)), place: place))
     }
 
     func listen(_ onPiece: @escaping @Sendable () -> Void) {
@@ -40,20 +40,22 @@ final class FileStream: ReplyStream {
             defer { state.piece = nil }
             return (state.piece, state.isLast)
         }
-        guard case .bytes = piece else { return piece }
+        guard case .bytes(let bytes) = piece else { return piece }
         if isLast {
-            state.withLock { $0.piece = .end }
+            state.withLock { ($0.piece, $0.place) = (.end, nil) }
         } else {
             // SAFETY: belongs to the stream, and ends with the page.
             Task { await readPage() }
+            // A page may have no lines.
+            if bytes.readableBytes == 0 { return nil }
         }
         return piece
     }
 
     private func readPage() async {
-        let start = state.withLock { $0.next }
+        let (start, place) = state.withLock { ($0.next, $0.place) }
         let page = try? await HeavyReads.besides { [place, read] in
-            try await place.isHeld ? read(start) : nil
+            try await place?.isHeld == true ? read(start) : nil
         }
         let onPiece = state.withLock { state in
             state.next = page?.next
