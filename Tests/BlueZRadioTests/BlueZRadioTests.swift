@@ -64,9 +64,7 @@ import Testing
             #expect(try await running.state { $0.isScanning }.adapter == "hci0")
             try await running.radio.startAdvertising(Self.eid)
             try await bluez.removesAdapter()
-            let gone = try await running.state { $0.problem?.code == .noAdapter }
-            let sentence = try #require(gone.problem?.sentence)
-            #expect(sentence == "The Bluetooth adapter 02:AA:00:00:00:00 is not there.")
+            _ = try await running.state { $0.adapter == nil }
             try await bluez.addsAdapter(named: "hci1")
             let state = try await running.state { $0.isScanning && $0.advertising == [Self.eid] }
             #expect(state.adapter == "hci1" && state.problem == nil)
