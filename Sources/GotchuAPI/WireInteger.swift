@@ -1,7 +1,7 @@
 internal import GotchuCore
 
 /// An integer of the payment server's replies: a JSON number, or the same digits in a string. Its
-/// magnitude is at most `ForeignJSON.numberLimit`.
+/// magnitude is at most `JSONReader.numberLimit`.
 ///
 /// The first server sent PostgreSQL `bigint` values as strings, and clients accept both. We always
 /// write a number.
@@ -24,7 +24,7 @@ package struct WireInteger: Codable, Hashable, Sendable {
                 debugDescription: "An amount is a whole number of minor units."
             )
         }
-        guard value.magnitude <= ForeignJSON.numberLimit else {
+        guard value.magnitude <= JSONReader.numberLimit else {
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription: "An amount is too large."

@@ -59,10 +59,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .noBus: "sudo systemctl start dbus"
         case .noBlueZ: "sudo systemctl start bluetooth"
         // The kernel numbers adapters anew when they are plugged in.
-        case .noAdapter:
-            underlying?.hasPrefix("hci") == true
-                ? "bluetoothctl list, and set radio in gotchud.json to the adapter's address"
-                : "bluetoothctl list"
+        case .noAdapter: "bluetoothctl list, and set radio in gotchud.json to auto or an address"
         case .adapterOff: "sudo rfkill unblock bluetooth && bluetoothctl power on"
         case .notPermitted: "sudo systemctl reload dbus"
         case .tooManyAdvertisements: "bluetoothctl show"

@@ -80,13 +80,12 @@ package struct StripeClient: Sendable {
         return outcome
     }
 
-    /// Parses a reply of the expected type.
+    /// Parses a reply of the expected type. A payer's name in it may be anything.
     static func decode<Reply: StripeObject>(_ body: [UInt8]) -> Reply? {
-        let data = Data(body)
-        guard let kind = try? ForeignJSON.decode(Kind.self, from: data),
+        guard let kind = try? JSONReader.decode(Kind.self, body, checksText: false),
             kind.object == Reply.kind
         else { return nil }
-        return try? ForeignJSON.decode(Reply.self, from: data)
+        return try? JSONReader.decode(Reply.self, body, checksText: false)
     }
 
     private struct Kind: Decodable {

@@ -188,9 +188,8 @@ struct RawReply: Sendable {
 
     /// The error object; `nil` if the body has none.
     private var problem: StripeProblem? {
-        guard let document = try? ForeignJSON.decode(Document.self, from: Data(body)) else {
-            return nil
-        }
+        let document = try? JSONReader.decode(Document.self, body, checksText: false)
+        guard let document else { return nil }
         return StripeProblem(
             type: document.error.type,
             code: document.error.code ?? "",

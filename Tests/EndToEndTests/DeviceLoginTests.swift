@@ -124,11 +124,8 @@ struct DeviceLoginTests {
         )
         #expect(try await revoked.exitCode() == 0)
         let start = ContinuousClock.now
-        try await LocalClient(socketPath: kiosk.socket).withEvents { events in
-            while let event = try await events.next() {
-                guard case .statusChanged(let status) = event else { continue }
-                if status.health.contains(where: { $0.code == "login-refused" }) { break }
-            }
+        try await LocalClient(socketPath: kiosk.socket).withEvents {
+            try await $0.waitForRefusedLogin()
         }
         #expect(start.duration(to: .now) < .seconds(60))
         #expect(try await health(of: kiosk) == ["login-refused"])
@@ -237,10 +234,7 @@ struct DeviceLoginTests {
             }
             // The daemon reports the refusal at once, not after its next check of the server.
             let refused = ContinuousClock.now
-            while let event = try await events.next() {
-                guard case .statusChanged(let status) = event else { continue }
-                if status.health.contains(where: { $0.code == "login-refused" }) { break }
-            }
+            try await events.waitForRefusedLogin()
             #expect(refused.duration(to: .now) < .seconds(2))
         }
         #expect(try await health(of: payer) == ["login-refused"])
@@ -255,5 +249,15 @@ struct DeviceLoginTests {
         let status = try await device.get("/v1/status", as: StatusReply.self)
         #expect(status.isReady == status.health.isEmpty)
         return status.health.map(\.code)
+    }
+}
+
+extension LocalStream<Event> {
+    /// Waits until the status says that the server refuses the login.
+    fileprivate mutating func waitForRefusedLogin() async throws {
+        while let event = try await next() {
+            guard case .statusChanged(let status) = event else { continue }
+            if status.health.contains(where: { $0.code == "login-refused" }) { return }
+        }
     }
 }

@@ -50,20 +50,22 @@ struct OutsideTextTests {
             "/a?b=c", "/a%20b?c=%0A%7F", "/web?amount=%D9%A1%D9%A2", "/v1/pairings/K%C3%BCche",
             "/",
         ]
-        for target in same { #expect(target.targetInASCII == nil, "\(target)") }
-        #expect("/ü?ü=ü".targetInASCII == "/%7F%7F?%7F%7F=%7F%7F")
-        #expect("/%E9?a=%E9%0A%2b".targetInASCII == "/%E9?a=%7F%0A%2b")
+        for target in same { #expect(target.maskedTarget == nil, "\(target)") }
+        #expect("/ü?ü=ü".maskedTarget == "/%7F%7F?%7F%7F=%7F%7F")
+        #expect("/%E9?a=%E9%0A%2b".maskedTarget == "/%E9?a=%7F%0A%2b")
         let marks = String(repeating: "%CC%81", count: 31)
         #expect(
-            "/?a=\(marks)&b=%20".targetInASCII == "/?a=\(marks.replacing(/%../, with: "%7F"))&b=%20"
+            "/?a=\(marks)&b=%20".maskedTarget == "/?a=\(marks.replacing(/%../, with: "%7F"))&b=%20"
         )
         #expect(percentDecoded(marks) == nil)
     }
 
     @Test("Header values become ASCII, and fields that are ASCII stay as they are")
     func fields() {
-        #expect(inASCII([(name: "a", value: "b; c=d")]) == nil)
-        let fields = inASCII([(name: "Cookie", value: "a=é; b=c"), (name: "Host", value: "x")])
+        #expect(maskingNonASCII([(name: "a", value: "b; c=d")]) == nil)
+        let fields = maskingNonASCII([
+            (name: "Cookie", value: "a=é; b=c"), (name: "Host", value: "x"),
+        ])
         #expect(fields?.map(\.0) == ["Cookie", "Host"])
         #expect(fields?.map(\.1) == ["a=\u{7F}\u{7F}; b=c", "x"])
     }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A TCP server on loopback that reads a request and answers with given bytes.
 package final class OddServer: Sendable {
-    package let port: UInt16
-    private let listener: Int32
+    package var port: UInt16 { listener.port }
+    private let listener: LoopbackListener
     private let reply = Mutex<[UInt8]>([])
 
     /// The size of the buffer for a request. Bytes that were not read would reset the connection
@@ -12,40 +12,18 @@ package final class OddServer: Sendable {
     private static let requestLimit = 64 * 1024
 
     package init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &size) == 0
-            }
+        listener = try LoopbackListener()
+        listener.start { [self] connection in
+            converse(on: connection)
+            close(connection)
         }
-        guard isListening else { throw NeverHappened(description: "a port is free on loopback") }
-        self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [self] in serve() }
     }
 
     /// Sets the answer to all later requests.
     package func answer(_ bytes: [UInt8]) { reply.withLock { $0 = bytes } }
 
     /// Stops the server: no further connection is accepted.
-    package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
-
-    private func serve() {
-        defer { close(listener) }
-        while true {
-            let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { return }
-            Thread.detachNewThread { [self] in
-                converse(on: connection)
-                close(connection)
-            }
-        }
-    }
+    package func stop() { listener.stop() }
 
     private func converse(on connection: Int32) {
         var limit = timeval(tv_sec: 2, tv_usec: 0)

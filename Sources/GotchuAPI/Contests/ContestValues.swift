@@ -24,7 +24,7 @@ package struct WireCount: Codable, Hashable, Sendable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         value = try container.decode(Int64.self)
-        guard (0...ForeignJSON.numberLimit).contains(value) else {
+        guard (0...JSONReader.numberLimit).contains(value) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription: "An amount or a count is not negative, and not too large."

@@ -13,15 +13,16 @@ package struct JSONFields {
     package init(_ bytes: [UInt8]) throws(Problem) {
         do {
             members = try JSONReader.object(bytes)
-        } catch  where error.isText {
+        } catch {
+            guard error.isText else {
+                throw .invalid(
+                    "The body must be one JSON object that names no member twice: it stops being "
+                        + "that at byte \(error.offset)."
+                )
+            }
             throw .invalid(
                 "Names of members are ASCII, and no text has more than \(String.markLimit) "
                     + "combining marks in a row: the body breaks that at byte \(error.offset)."
-            )
-        } catch {
-            throw .invalid(
-                "The body must be one JSON object that names no member twice: it stops being that "
-                    + "at byte \(error.offset)."
             )
         }
     }

@@ -32,10 +32,8 @@ enum ServerProbe {
             output: .string(limit: outputLimit),
             error: .string(limit: outputLimit)
         )
-        let reply = try? ForeignJSON.decode(
-            ServerProbeReply.self,
-            from: Data(result.standardOutput.utf8)
-        )
+        let output = Array(result.standardOutput.utf8)
+        let reply = try? JSONReader.decode(ServerProbeReply.self, output)
         return (reply, result.standardError.split(separator: "\n").first.map(String.init) ?? "")
     }
 }

@@ -8,11 +8,18 @@ package struct JSONReader {
     private static let depthLimit = 8
     /// The limit of the nesting depth of other programs' documents.
     private static let foreignDepthLimit = 32
+    /// The largest magnitude of a number in other programs' documents. All programs calculate
+    /// exactly with such numbers, and sums of several thousand of them do not overflow.
+    package static let numberLimit: Int64 = 1_000_000_000_000_000
+    /// The longest of these numbers, in bytes: a `Double` in full precision is shorter.
+    private static let numberLengthLimit = 40
     /// The maximum length of a name, in bytes. The longest are those of an issuer's claims.
     private static let nameLimit = 255
 
     private let bytes: [UInt8]
-    private var depthLimit = Self.depthLimit
+    /// True for a document of another program.
+    private var isForeign = false
+    private var checksText = true
     /// The offset up to which the bytes are parsed.
     private var position = 0
 
@@ -30,10 +37,11 @@ package struct JSONReader {
     /// Checks that bytes are one object, so that a `JSONDecoder` may decode them. It hashes all
     /// names.
     ///
-    /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
-    package static func check(_ bytes: [UInt8]) throws(Malformed) {
+    /// - Throws: `Malformed` unless `bytes` are one object whose names are all different and whose
+    ///   numbers are at most `numberLimit`.
+    static func check(_ bytes: [UInt8], checksText: Bool) throws(Malformed) {
         try parseWhole(bytes) { (reader) throws(Malformed) in
-            reader.depthLimit = foreignDepthLimit
+            (reader.isForeign, reader.checksText) = (true, checksText)
             _ = try reader.object(depth: 1)
         }
     }
@@ -99,7 +107,7 @@ package struct JSONReader {
         if take("}") { return }
         repeat {
             skipSpace()
-            let name = try name()
+            let name = try string(isName: checksText).text
             skipSpace()
             try expect(":")
             guard add(name, try value(depth: depth)) else {
@@ -111,7 +119,8 @@ package struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
-        guard depth < depthLimit else { throw malformed }
+        let limit = isForeign ? Self.foreignDepthLimit : Self.depthLimit
+        guard depth < limit else { throw malformed }
         skipSpace()
         guard let next else { throw malformed }
         switch next {
@@ -167,13 +176,17 @@ package struct JSONReader {
             if !take("+") { _ = take("-") }
             guard parseDigits() > 0 else { throw malformed }
         }
+        if isForeign, position - start > Self.numberLengthLimit { throw malformed }
         // Eighteen digits always fit in 64 bits.
         guard isWhole, digits.count <= 18 else {
             let text = String(decoding: bytes[start..<position], as: UTF8.self)
+            let number = Double(text) ?? .infinity
+            if isForeign, number.magnitude > Double(Self.numberLimit) { throw malformed }
             let value = isWhole ? Int64(text) : nil
-            return value.map(JSONValue.integer) ?? .otherNumber(Double(text) ?? .infinity)
+            return value.map(JSONValue.integer) ?? .otherNumber(number)
         }
         let value = digits.reduce(Int64(0)) { 10 * $0 + Int64($1 - UInt8(ascii: "0")) }
+        if isForeign, value > Self.numberLimit { throw malformed }
         return .integer(isNegative ? -value : value)
     }
 
@@ -183,13 +196,9 @@ package struct JSONReader {
         return position - start
     }
 
-    private mutating func name() throws(Malformed) -> String {
-        try string(isName: true).text
-    }
-
     private mutating func text() throws(Malformed) -> String {
         let (text, isASCII) = try string()
-        guard isASCII || text.hasShortMarkRuns else {
+        guard isASCII || !checksText || text.hasShortMarkRuns else {
             throw Malformed(offset: position, isText: true)
         }
         return text

@@ -26,14 +26,14 @@ extension String {
     }
 
     /// The text with DEL in place of each byte that is not ASCII.
-    package var inASCII: String {
+    package var maskingNonASCII: String {
         isASCII ? self : String(decoding: utf8.map { $0 < 0x80 ? $0 : 0x7F }, as: UTF8.self)
     }
 
     /// A request's target in ASCII: each other byte is replaced by an escaped DEL. In a query that
     /// is not UTF-8 when it is unescaped, or has too many combining marks in a row, escapes of such
     /// bytes are replaced too. `nil` if nothing is replaced.
-    package var targetInASCII: String? {
+    package var maskedTarget: String? {
         guard utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }) else { return nil }
         let isReplaced = percentDecoded(self) == nil
         guard isReplaced || !isASCII else { return nil }
@@ -58,11 +58,11 @@ extension String {
 }
 
 /// Returns the header fields of a message with ASCII values only; `nil` if they are so already.
-package func inASCII(
+package func maskingNonASCII(
     _ fields: some Sequence<(name: String, value: String)>
 ) -> [(String, String)]? {
     guard fields.contains(where: { !$0.value.isASCII }) else { return nil }
-    return fields.map { ($0.name, $0.value.inASCII) }
+    return fields.map { ($0.name, $0.value.maskingNonASCII) }
 }
 
 /// One bit for each scalar of the first two planes: 1 if it continues a run of combining marks. The

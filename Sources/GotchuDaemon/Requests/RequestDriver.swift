@@ -53,6 +53,7 @@ struct RequestDriver {
         while !Task.isCancelled, let record = await service.record(id), !record.state.isFinal {
             do throws(Problem) {
                 _ = try await service.cancel(id)
+                return
             } catch {
                 // The server refuses, and the request has expired. No further answer will come.
                 if isOver(record), error.retryable != true { return }

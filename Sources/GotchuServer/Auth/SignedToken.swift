@@ -38,7 +38,7 @@ struct SignedToken: Sendable {
         else { return nil }
         switch header["kid"] {
         case nil: keyID = nil
-        case .string(let name)?: keyID = name.inASCII
+        case .string(let name)?: keyID = name.maskingNonASCII
         case .null?, .boolean?, .integer?, .otherNumber?, .array?, .object?:
             return nil
         }
@@ -51,6 +51,6 @@ struct SignedToken: Sendable {
     private static func isOurType(_ value: JSONValue?) -> Bool {
         guard let value else { return true }
         guard case .string(let type) = value else { return false }
-        return types.contains(type.inASCII.lowercased())
+        return types.contains(type.maskingNonASCII.lowercased())
     }
 }

@@ -48,7 +48,7 @@ struct TokenClaims: Equatable, Sendable {
         expiresAt = end
         notBefore = wire.nbf.flatMap(Self.time)
         issuedAt = wire.iat.flatMap(Self.time)
-        scopes = Set((wire.scope ?? "").inASCII.split(separator: " ").map(String.init))
+        scopes = Set((wire.scope ?? "").maskingNonASCII.split(separator: " ").map(String.init))
         clientID = wire.client_id
         name = Self.name(wire)
         nonce = wire.nonce

@@ -37,17 +37,17 @@ struct ContestRoutes: Sendable {
     var ledger: Ledger { reader.ledger }
 
     func register(on router: Router<ServerContext>) {
-        router.get("/api/contests", use: described(besides(list)))
+        router.get("/api/contests", use: described(onPool(list)))
         router.post("/api/contests", use: described(create))
         for place in ["/api/contests", "/api/custom-contests"] {
-            router.get("\(place)/:id", use: described(besides(show)))
+            router.get("\(place)/:id", use: described(onPool(show)))
             router.post("\(place)/:id/join", use: described(join))
         }
         router.get("/contests/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.contests))
         router.get("/contest-assets/:name", use: image)
         router.delete("/api/contests/:id", use: described(delete))
-        router.get("/api/contests/:id/leaderboard", use: described(besides(board)))
-        router.get("/api/contests/:id/settlement", use: described(besides(settlement)))
+        router.get("/api/contests/:id/leaderboard", use: described(onPool(board)))
+        router.get("/api/contests/:id/settlement", use: described(onPool(settlement)))
         router.post("/api/contests/:id/leave", use: described(leave))
         router.post("/api/contests/:id/entries", use: described(enterRoster))
         router.post("/api/contests/:id/objections", use: described(object))
@@ -83,9 +83,9 @@ struct ContestRoutes: Sendable {
     }
 
     /// Wraps a handler that reads: it decodes and renders on the threads of heavy reads.
-    private func besides(_ handler: @escaping Handler) -> Handler {
+    private func onPool(_ handler: @escaping Handler) -> Handler {
         { request, context in
-            try await HeavyReads.besides { try await handler(request, context) }
+            try await HeavyReads.runOnPool { try await handler(request, context) }
         }
     }
 

@@ -48,7 +48,7 @@ final class BodyMemory: Sendable {
         /// Counts more or fewer bytes of bodies that wait for their turn.
         ///
         /// - Returns: False as for `hold`.
-        mutating func wait(_ bytes: Int) -> Bool {
+        mutating func addPending(_ bytes: Int) -> Bool {
             waiting += bytes
             return count()
         }

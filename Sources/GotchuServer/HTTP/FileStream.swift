@@ -54,7 +54,7 @@ final class FileStream: ReplyStream {
 
     private func readPage() async {
         let (start, place) = state.withLock { ($0.next, $0.place) }
-        let page = try? await HeavyReads.besides { [place, read] in
+        let page = try? await HeavyReads.runOnPool { [place, read] in
             try await place?.isHeld == true ? read(start) : nil
         }
         let onPiece = state.withLock { state in

@@ -107,7 +107,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         (phase, stream) = (.over, nil)
-        forgetPending()
+        dropPending()
         deadline.cancel()
         if let address { connector.connections.closed(address) }
         address = nil
@@ -162,7 +162,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Closes the connection after the current reply. An incomplete request gets no reply.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
-        forgetPending()
+        dropPending()
         switch phase {
         case .idle, .reading, .answered: close(context)
         // All streams have ended before. If one is still open, its client does not read.
@@ -177,7 +177,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch phase {
         case .answering, .answered:
             guard pendingInput.count < Self.pendingLimit else { return context.close(promise: nil) }
-            if case .part(.body(let piece)) = input, !memory.wait(piece.readableBytes) {
+            if case .part(.body(let piece)) = input, !memory.addPending(piece.readableBytes) {
                 return context.close(promise: nil)
             }
             pendingInput.append(input)
@@ -187,7 +187,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func use(_ input: Input, _ context: ChannelHandlerContext) {
         switch (phase, input) {
-        case (.idle, .part(.head(let head))): read(head.inASCII, context)
+        case (.idle, .part(.head(let head))): read(head.maskingNonASCII, context)
         case (.reading(let head, var body), .part(.body(var piece))):
             pieceCount += 1
             guard pieceCount <= Self.pieceLimit else {
@@ -338,7 +338,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func usePending(_ context: ChannelHandlerContext) {
         phase = .idle
         while let input = pendingInput.popFirst() {
-            if case .part(.body(let piece)) = input { _ = memory.wait(-piece.readableBytes) }
+            if case .part(.body(let piece)) = input { _ = memory.addPending(-piece.readableBytes) }
             use(input, context)
             switch phase {
             case .idle, .reading: continue
@@ -369,7 +369,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         write(reply, context)
     }
 
-    private func forgetPending() {
+    private func dropPending() {
         pendingInput.removeAll()
         memory.release()
     }
@@ -380,7 +380,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func close(_ context: ChannelHandlerContext) {
         phase = .over
         deadline.clear()
-        forgetPending()
+        dropPending()
         // If the client has closed its side, closing ours would discard the output that waits.
         let end = isInputClosed ? lastReply : context.close(mode: .output)
         (end ?? context.eventLoop.makeSucceededVoidFuture()).assumeIsolated().whenComplete { _ in

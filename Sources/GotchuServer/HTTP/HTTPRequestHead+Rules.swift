@@ -6,10 +6,10 @@ internal import NIOHTTPTypesHTTP1
 extension HTTPRequestHead {
     /// The head with only ASCII in its target and header values. Nothing that this server reads in
     /// a head has other bytes, and cookies and fields that it does not read may have them.
-    var inASCII: HTTPRequestHead {
+    var maskingNonASCII: HTTPRequestHead {
         var head = self
-        if let target = uri.targetInASCII { head.uri = target }
-        if let fields = GotchuCore.inASCII(headers) { head.headers = HTTPHeaders(fields) }
+        if let target = uri.maskedTarget { head.uri = target }
+        if let fields = maskingNonASCII(headers) { head.headers = HTTPHeaders(fields) }
         return head
     }
 

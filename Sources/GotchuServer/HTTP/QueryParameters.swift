@@ -44,7 +44,7 @@ struct QueryParameters {
 
     /// Returns the value of a parameter in ASCII; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {
-        typed(name)?.inASCII
+        typed(name)?.maskingNonASCII
     }
 
     /// Returns what a person has typed, in any script; `nil` if it is absent.

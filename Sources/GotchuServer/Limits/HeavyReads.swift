@@ -76,7 +76,7 @@ final class HeavyReads: Sendable {
 
     /// Runs work that is limited to one page on a thread of the pool, without a place in it. Many
     /// such calls at once do not occupy the event loops.
-    static func besides<Value: Sendable>(
+    static func runOnPool<Value: Sendable>(
         _ work: @Sendable () async throws -> Value
     ) async throws -> Value {
         let number = turn.add(1, ordering: .relaxed).newValue

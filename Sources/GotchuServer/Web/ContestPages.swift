@@ -17,7 +17,7 @@ struct ContestPages: Sendable {
         let one = "\(WebPath.contests)/:id"
         func page(_ path: String, _ body: @escaping WebGate.Handler) {
             let answer = gate.open { request, context in
-                try await HeavyReads.besides { try await body(request, context) }
+                try await HeavyReads.runOnPool { try await body(request, context) }
             }
             router.get(RouterPath(path), use: answer)
         }

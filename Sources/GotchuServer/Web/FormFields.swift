@@ -65,7 +65,7 @@ struct FormFields: Sendable {
     /// Removes a field and returns its value in ASCII, such as an id or a choice; `nil` if it is
     /// absent.
     mutating func text(_ name: String) -> String? {
-        typed(name)?.inASCII
+        typed(name)?.maskingNonASCII
     }
 
     /// Removes a field and returns what a person has typed, in any script; `nil` if it is absent.

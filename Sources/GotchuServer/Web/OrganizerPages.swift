@@ -19,7 +19,7 @@ struct OrganizerPages: Sendable {
         func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
             let answer = gate.page(needing: .payee) { visit in
                 try await contests.requireAvailable(to: visit.user)
-                return try await HeavyReads.besides { try await body(visit) }
+                return try await HeavyReads.runOnPool { try await body(visit) }
             }
             router.get(RouterPath(path), use: answer)
         }

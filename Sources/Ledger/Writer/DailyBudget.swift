@@ -15,7 +15,8 @@ package final class DailyBudget: Sendable {
     package static let bytes = 64 << 20
     /// The bytes that a payment puts back into its payee's budget: a paid request costs nothing.
     static let bytesOfPaidRequest = 2 << 10
-    /// The maximum number of users counted.
+    /// The maximum number of users counted. Above it, the day begins anew for all: a limit that was
+    /// not reached must not refuse anybody.
     private static let userLimit = 100_000
     private static let day: Int64 = 24 * 3_600_000
 
@@ -43,15 +44,13 @@ package final class DailyBudget: Sendable {
 
     /// Takes a part of a user's budget. The last part may exceed it.
     ///
-    /// - Returns: False, and takes nothing, if the user had spent it before, or if too many users
-    ///   are counted.
+    /// - Returns: False, and takes nothing, if the user had spent it before.
     @discardableResult
     func spend(_ amount: Int = 1, for user: UserID, at time: Timestamp) -> Bool {
         withState(at: time) { state in
             let spent = state.spent[user, default: 0]
-            guard spent < limit, spent > 0 || state.spent.count < Self.userLimit else {
-                return false
-            }
+            guard spent < limit else { return false }
+            if spent == 0, state.spent.count >= Self.userLimit { state.spent = [:] }
             state.spent[user] = spent + amount
             return true
         }

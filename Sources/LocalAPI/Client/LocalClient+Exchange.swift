@@ -168,12 +168,12 @@ extension LocalClient {
         guard case .head(let head) = try await parts.next(isolation: #isolation) else {
             throw LocalClientFailure.connectionLost
         }
-        let theirs = head.headers.first(name: LocalAPIVersion.header)?.inASCII
+        let theirs = head.headers.first(name: LocalAPIVersion.header)?.maskingNonASCII
         guard theirs == LocalAPIVersion.current else {
             throw LocalClientFailure.apiMismatch(theirs: theirs)
         }
         if let version = head.headers.first(name: LocalAPIVersion.programHeader) {
-            versionHeard(version.inASCII)
+            versionHeard(version.maskingNonASCII)
         }
         if (200..<300).contains(head.status.code) || head.status == .notModified { return head }
         let body = try await Self.readBody(&parts)

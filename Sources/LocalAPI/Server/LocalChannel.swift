@@ -40,8 +40,8 @@ private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelH
         guard case .head(var head) = unwrapInboundIn(data) else {
             return context.fireChannelRead(data)
         }
-        if let target = head.uri.targetInASCII { head.uri = target }
-        if let fields = inASCII(head.headers) { head.headers = HTTPHeaders(fields) }
+        if let target = head.uri.maskedTarget { head.uri = target }
+        if let fields = maskingNonASCII(head.headers) { head.headers = HTTPHeaders(fields) }
         if head.version != .http1_1 || !head.isKeepAlive {
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }

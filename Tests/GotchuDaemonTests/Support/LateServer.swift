@@ -18,26 +18,16 @@ final class LateServer: Sendable {
         var answered: Set<EID> = []
     }
 
-    let port: UInt16
-    private let listener: Int32
+    var port: UInt16 { listener.port }
+    private let listener: LoopbackListener
     private let state = Mutex(State())
 
     init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &size) == 0
-            }
+        listener = try LoopbackListener()
+        listener.start { [self] connection in
+            while let body = Self.request(on: connection), answer(body, on: connection) {}
+            close(connection)
         }
-        guard isListening else { throw NeverHappened(description: "a port is free on loopback") }
-        self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [self] in serve() }
     }
 
     /// Sets the reply to all later calls about an EID; for an EID without one, it is `noSession`.
@@ -48,19 +38,7 @@ final class LateServer: Sendable {
     /// The EIDs about which a reply was sent.
     var answered: Set<EID> { state.withLock(\.answered) }
 
-    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
-
-    private func serve() {
-        defer { close(listener) }
-        while true {
-            let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { return }
-            Thread.detachNewThread { [self] in
-                while let body = Self.request(on: connection), answer(body, on: connection) {}
-                close(connection)
-            }
-        }
-    }
+    func stop() { listener.stop() }
 
     /// Reads one request and returns its body; `nil` at the connection's end.
     private static func request(on connection: Int32) -> String? {

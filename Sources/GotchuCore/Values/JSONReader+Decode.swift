@@ -1,0 +1,18 @@
+internal import FoundationEssentials
+
+extension JSONReader {
+    /// Decodes a document of another program: an object whose numbers are bounded, and whose names
+    /// and texts may be hashed and compared.
+    ///
+    /// - Parameter checksText: False for a document that must not be refused for its texts, because
+    ///   it is also about others than those who wrote them.
+    /// - Throws: `Malformed` or `DecodingError`.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        _ bytes: [UInt8],
+        checksText: Bool = true
+    ) throws -> Value {
+        try check(bytes, checksText: checksText)
+        return try JSONDecoder().decode(type, from: Data(bytes))
+    }
+}
