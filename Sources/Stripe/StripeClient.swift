@@ -1,5 +1,4 @@
 package import AsyncHTTPClient
-import FoundationEssentials
 import GotchuCore
 import NIOCore
 import NIOHTTP1

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GotchuCore
 
 /// The outcome of a call, with or without a reply. Every reply has exactly one.

@@ -64,7 +64,9 @@ import Testing
             #expect(try await running.state { $0.isScanning }.adapter == "hci0")
             try await running.radio.startAdvertising(Self.eid)
             try await bluez.removesAdapter()
-            _ = try await running.state { $0.adapter == nil }
+            let gone = try await running.state { $0.problem?.code == .noAdapter }
+            #expect(gone.adapter == nil)
+            #expect(gone.problem?.sentence == "The Bluetooth adapter 02:AA:00:00:00:00 is not there.")
             try await bluez.addsAdapter(named: "hci1")
             let state = try await running.state { $0.isScanning && $0.advertising == [Self.eid] }
             #expect(state.adapter == "hci1" && state.problem == nil)

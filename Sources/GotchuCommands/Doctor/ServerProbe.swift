@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 import Subprocess
