@@ -83,7 +83,7 @@ final class ReplyGuard: ChannelInboundHandler {
         var part = unwrapInboundIn(data)
         switch part {
         case .head(var head):
-            if let fields = maskingNonASCII(head.headers) {
+            if let fields = maskedFields(head.headers) {
                 head.headers = HTTPHeaders(fields)
                 part = .head(head)
             }

@@ -75,7 +75,7 @@ package struct LocalTimeZone: Sendable {
     ) throws(LocalTimeZoneFailure) -> LocalTimeZone {
         let (path, namePath) = ("\(etc)/localtime", "\(etc)/timezone")
         let written = TimeZoneFiles.content(namePath, limit: 256)
-            .map { String(decoding: $0, as: UTF8.self).trimmedLine }
+            .map { String(decoding: $0, as: UTF8.self).trimmed }
         var entry = stat()
         if lstat(path, &entry) != 0 {
             // Without both files, the machine's time is UTC by definition.
@@ -124,14 +124,5 @@ package struct LocalTimeZoneFailure: Error {
             sentence: "\(subject), which is no time zone that can be used here.",
             fix: "sudo timedatectl set-timezone Europe/Berlin (install tzdata if the zone is right)"
         )
-    }
-}
-
-extension String {
-    /// The text without the white space around it.
-    fileprivate var trimmedLine: String {
-        let text = trimmingPrefix(while: \.isWhitespace)
-        let end = text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex
-        return String(text[..<end])
     }
 }

@@ -290,13 +290,13 @@ struct PayPageTests {
         let browser = try await browser()
         let page = try await browser.open("/p/\(request.eid)")
         #expect(page.text.contains("<button class=\"main\">Pay $12.80 + tip</button>"))
-        for wrong in ["x", "-1", "1.234", "999999999"] {
+        for wrong in ["x", "-1", "1.234", "999999999", "1 50", "1\u{A0}50", "1,000.00"] {
             let sent = try await press(page, request.eid, browser, changing: ["tip": wrong])
             #expect(sent.location == "/p/\(request.eid)", "\(wrong)")
             let shown = try await browser.open("/p/\(request.eid)")
             #expect(shown.text.contains("Nothing was charged: the tip is no amount"), "\(wrong)")
         }
-        let pressed = try await press(page, request.eid, browser, changing: ["tip": "2.5"])
+        let pressed = try await press(page, request.eid, browser, changing: ["tip": " 2.5 "])
         let result = try await browser.open(try #require(pressed.location))
         #expect(result.title == "Paid", "\(result.text)")
         #expect(result.text.contains("$15.30</p>") && result.text.contains("$12.80 + $2.50 tip"))

@@ -143,4 +143,23 @@ struct ResultAddressTests {
         #expect(ended.title == "Not paid" && ended.text.contains("You were not charged."))
         #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
     }
+
+    @Test("Who has entered a contest in another tab is never told that they were not charged")
+    func entered() async throws {
+        let desk = try await request(.desk)
+        let ann = try await browser("ann")
+        let own = try await submit(desk.eid, ann)
+        let page = try await ann.open("/p/\(desk.eid)")
+        let fields = try page.fields(beside: "sid")
+        let paid = try await ann.send("/p/\(desk.eid)", fields, from: page)
+        #expect(try await ann.open(try #require(paid.location)).title == "Paid")
+        let closed = try await wire.post("/sessions/\(desk.sid)/cancel", token: payee)
+        #expect(closed.status == 200, "\(closed.text)")
+        let key = "00000000000000000000000000000000"
+        for link in [own, "/p/\(desk.eid)/result?sid=\(desk.sid)&key=\(key)&amount=500"] {
+            let result = try await ann.open(link)
+            #expect(result.title == "You have paid this", "\(link): \(result.text)")
+        }
+        #expect(try await wire.balance(try await wire.login("ann")) == 9_500)
+    }
 }

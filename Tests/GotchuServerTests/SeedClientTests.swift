@@ -98,6 +98,9 @@ struct SeedClientTests {
             as: SeedClient.PaymentIntent.self
         )
         #expect(second.payment_intent_id == made.payment_intent_id)
+        let path = "/api/payments/intents/\(made.payment_intent_id.uppercased())"
+        let seen = try await wire.get(path, token: user.token)
+        #expect(seen.string("payment_intent_id") == made.payment_intent_id, "\(seen.text)")
 
         let balance = try await eventually("the wallet is credited") {
             let balance = try await self.balance(wire, user.token)
@@ -144,7 +147,7 @@ struct SeedClientTests {
 
     private func join(_ rig: ContestRig, _ id: String, _ user: String) async throws -> WireReply {
         try await rig.wire.post(
-            "/api/custom-contests/\(id)/join",
+            "/api/custom-contests/\(id.uppercased())/join",
             #"{"entry_fee_cents":500,"use_wallet":true}"#,
             token: user,
             key: ContestRig.key()
@@ -152,7 +155,8 @@ struct SeedClientTests {
     }
 
     private func custom(_ rig: ContestRig, _ id: String, _ user: String) async throws -> Custom {
-        let reply = try await rig.wire.get("/api/custom-contests/\(id)", token: user)
+        let path = "/api/custom-contests/\(id.uppercased())"
+        let reply = try await rig.wire.get(path, token: user)
         let contest = try read(reply, as: Custom.self)
         let times = [contest.created_at, contest.updated_at, contest.start_time, contest.lock_time]
         #expect(times.allSatisfy { date($0) != nil }, "\(reply.text)")

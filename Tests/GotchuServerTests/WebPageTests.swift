@@ -278,6 +278,15 @@ struct WebPageTests {
         let first = try code(try await ada.send("/web/devices", fields, from: page))
         let second = try code(try await ada.send("/web/devices", fields, from: page))
         #expect(try await enrol(with: first).status == 401)
+        // With another name or other rights it is not the same form, and changes nothing.
+        for (name, value) in [("name", "Other"), ("spend", "yes")] {
+            let other = try await ada.send(
+                "/web/devices",
+                fields.merging([name: value]) { $1 },
+                from: page
+            )
+            #expect(other.status == 409 && !other.text.contains("gotchu-device."), "\(name)")
+        }
         let login = try await enrol(with: second)
         #expect(login.status == 200 && login.string("scope") == "payee")
         let again = try await ada.send("/web/devices", fields, from: page)

@@ -4,9 +4,10 @@ package import Ledger
 
 /// The ids and unique names of contests and their child records.
 package enum ContestID {
-    /// Returns a contest's id from a caller's text; `nil` if it is not a UUID.
+    /// Returns a contest's id from a caller's text; `nil` if it is not a UUID, in either
+    /// case.
     package static func parse(_ text: String) -> RecordID? {
-        text.isUUID ? RecordID(trusted: text) : nil
+        text.uuid.map(RecordID.init(trusted:))
     }
 
     /// Returns the unique name of a user's entry in a contest; a user has at most one.

@@ -131,12 +131,3 @@ package struct ScoreTable {
         return rows
     }
 }
-
-extension String {
-    fileprivate var trimmed: String {
-        var text = self[...]
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return String(text)
-    }
-}

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GotchuCore
 
 /// The settings of bluetoothd's `main.conf` that the doctor reads.
 struct MainConfiguration: Equatable {
@@ -21,7 +22,7 @@ struct MainConfiguration: Equatable {
                 section = line.dropFirst().dropLast().lowercased()
             } else if !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") {
                 let key = line[..<equals].trimmed.lowercased()
-                values["\(section).\(key)"] = String(line[line.index(after: equals)...].trimmed)
+                values["\(section).\(key)"] = line[line.index(after: equals)...].trimmed
             }
         }
         self.values = values
@@ -38,14 +39,5 @@ struct MainConfiguration: Equatable {
         let slots = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
         // A slot is 0.625 ms (Bluetooth Core, vol. 4 part E, 7.8.5).
         return slots.map { Double($0) * 0.625 }
-    }
-}
-
-extension StringProtocol {
-    /// The text without white space at both ends.
-    fileprivate var trimmed: SubSequence {
-        let start = firstIndex { !$0.isWhitespace } ?? endIndex
-        let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start
-        return self[start..<end]
     }
 }

@@ -57,8 +57,17 @@ extension String {
     }
 }
 
+extension StringProtocol {
+    /// The text without the white space around it.
+    package var trimmed: String {
+        let start = firstIndex { !$0.isWhitespace } ?? endIndex
+        let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start
+        return String(self[start..<end])
+    }
+}
+
 /// Returns the header fields of a message with ASCII values only; `nil` if they are so already.
-package func maskingNonASCII(
+package func maskedFields(
     _ fields: some Sequence<(name: String, value: String)>
 ) -> [(String, String)]? {
     guard fields.contains(where: { !$0.value.isASCII }) else { return nil }

@@ -10,4 +10,11 @@ extension StringProtocol {
                 return [8, 13, 18, 23].contains(index) ? isHyphen : isDigit
             }
     }
+
+    /// The UUID in lower case; `nil` if the text is none. Swift's clients write upper case.
+    package var uuid: String? {
+        guard utf8.count == 36 else { return nil }
+        let text = lowercased()
+        return text.isUUID ? text : nil
+    }
 }

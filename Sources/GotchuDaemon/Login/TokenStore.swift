@@ -238,13 +238,11 @@ final class TokenStore: Sendable {
     /// Returns the text without surrounding white space; `nil` if it is not valid in a header
     /// (visible ASCII, at most `lengthLimit` bytes).
     static func usable(_ text: String) -> String? {
-        let token = text.trimmingPrefix(while: \.isWhitespace)
-        let end = token.lastIndex { !$0.isWhitespace }.map(token.index(after:)) ?? token.startIndex
-        let trimmed = token[..<end]
-        guard !trimmed.isEmpty, trimmed.utf8.count <= lengthLimit,
-            trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        let token = text.trimmed
+        guard !token.isEmpty, token.utf8.count <= lengthLimit,
+            token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
-        return String(trimmed)
+        return token
     }
 
     /// Writes durably. After a power cut, the file must not hold a credential whose successor was

@@ -144,7 +144,7 @@ extension ContestRoutes {
         try fields.rejectUnreadMembers()
         guard let players else { throw Problem.invalid("roster is missing.") }
         for var player in players {
-            guard let id = try player.string("player_id"), id.isUUID else {
+            guard let id = try player.string("player_id")?.uuid else {
                 throw Problem.invalid("player_id must be a UUID.")
             }
             try player.rejectUnreadMembers()

@@ -32,7 +32,7 @@ extension ContestRoutes {
 
     /// Reads and checks the terms of a new contest.
     func terms(_ fields: inout JSONFields) async throws -> ContestTerms {
-        guard let id = try fields.string("template_id"), id.isUUID else {
+        guard let id = try fields.string("template_id")?.uuid else {
             throw Problem.invalid("template_id must be a UUID.")
         }
         guard let title = try fields.shortText("title", limit: 80),

@@ -24,13 +24,12 @@ extension FundingOperations {
     ) async throws -> IntentReply {
         let deposit: Deposit = try await subject(id, of: user)
         var reply = IntentReply(deposit)
-        guard let stripe else {
-            // Clients require the member. There is no form to show with it: the mint has paid.
-            if deposit.body.presentation == .clientSecret {
-                reply.clientSecret = "dev_\(id)_secret"
-            }
-            return reply
+        if deposit.body.presentation == .clientSecret {
+            // Clients require the member, also where there is no form to show with it: the mint
+            // has paid, or the deposit is decided.
+            reply.clientSecret = "\(stripe == nil ? "dev" : "closed")_\(id)_secret"
         }
+        guard let stripe else { return reply }
         switch deposit.state {
         case .created: throw Problem.providerUnavailable.retry(after: 2)
         case .failed:

@@ -54,10 +54,7 @@ struct IntentRoutes: Sendable {
     private func reference(_ fields: inout JSONFields) throws(Problem) -> String? {
         let limit = SessionRoutes.maximumTextLength
         let reference = try fields.shortText("reference", limit: limit)
-        let contest = try fields.parsed("contest_instance_id", "a UUID") { text -> String? in
-            guard text.utf8.count == 36 else { return nil }
-            return WireUUID(text.lowercased())?.description
-        }
+        let contest = try fields.parsed("contest_instance_id", "a UUID") { $0.uuid }
         guard let contest else { return reference }
         guard reference == nil || reference == contest else {
             throw .invalid("reference and contest_instance_id are different: send one of them.")
@@ -139,7 +136,7 @@ struct FundingPage: Sendable {
 
     /// Returns the record id in the path.
     static func id(in context: ServerContext) throws -> RecordID {
-        guard let text = context.parameters.get("id"), text.isUUID else {
+        guard let text = context.parameters.get("id")?.uuid else {
             throw Refusal(.unknownRecord).problem
         }
         return RecordID(trusted: text)

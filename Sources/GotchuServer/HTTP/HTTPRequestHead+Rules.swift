@@ -9,7 +9,7 @@ extension HTTPRequestHead {
     var maskingNonASCII: HTTPRequestHead {
         var head = self
         if let target = uri.maskedTarget { head.uri = target }
-        if let fields = maskingNonASCII(headers) { head.headers = HTTPHeaders(fields) }
+        if let fields = maskedFields(headers) { head.headers = HTTPHeaders(fields) }
         return head
     }
 

@@ -62,7 +62,7 @@ struct ContestForm: Sendable {
     /// Parses a number with two decimals into hundredths: dollars into cents, percent into basis
     /// points.
     private func hundredths(_ name: String, _ what: String) throws(Problem) -> Int64 {
-        guard let amount = Money(text(name).filter { $0 != " " }, currency: .usd) else {
+        guard let amount = Money(typed: text(name), currency: .usd) else {
             throw .invalid("\(what) must be a number such as 5 or 12.50.")
         }
         return amount.minorUnits

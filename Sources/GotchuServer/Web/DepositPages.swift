@@ -166,10 +166,11 @@ struct DepositPages: Sendable {
             "\(DepositLimits.open)",
             money(terms?.balanceMaximum ?? options.balanceMaximum)
         )
+        let note: HTML =
+            funding.stripe == nil ? "\(words.development)" : "\(words.byCard) \(limits)"
         return """
             <section class="panel" id="add"><h2>\(words.addMoney)</h2>\(form)
-            <p class="quiet">\(funding.stripe == nil ? words.development : words.byCard) \
-            \(limits)</p>
+            <p class="quiet">\(note)</p>
             </section>
             """
     }

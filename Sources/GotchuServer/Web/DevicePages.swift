@@ -41,7 +41,9 @@ struct DevicePages: Sendable {
         let credential = DeviceCredential(for: id)
         let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
         let isShown = try await devices.change(id) { [now = visit.now] device in
-            guard device.lastUsedAt == nil, device.revokedAt == nil else { return false }
+            guard device.lastUsedAt == nil, device.revokedAt == nil, device.name == name,
+                device.scopes == scopes.text
+            else { return false }
             device.enrol(
                 family: credential.familyHash,
                 current: credential.secretHash,
@@ -50,7 +52,10 @@ struct DevicePages: Sendable {
             return true
         }
         guard isShown ?? true else {
-            let problem = "This device was added already, and its code was used or revoked."
+            let problem = """
+                This device was added already. Its name or rights were others, or its code was \
+                used or revoked.
+                """
             return try await page(visit, problem: problem).response(for: visit, status: .conflict)
         }
         if isShown == nil {

@@ -215,8 +215,8 @@ struct PayRoutes: Sendable {
     }
 
     /// Returns a session as stored. For a group it is the first of these that exists: the share
-    /// that `answer` has paid; the user's own share, if it is paid and not from a contest's desk;
-    /// the whole group.
+    /// that `answer` has paid; the user's own paid share, unless it is of a contest that they have
+    /// left; the whole group.
     private func session(
         _ sid: SessionID,
         of user: UserID,
@@ -226,8 +226,8 @@ struct PayRoutes: Sendable {
         guard record.kind == Group.kind else { return try record.session }
         let group = try Group(record)
         if let paid = try await ledger.share(paidBy: answer, of: group) { return paid }
-        guard group.sale == nil, let own = try await ledger.ownShare(of: group, for: user),
-            own.status == .paid
+        guard let own = try await ledger.ownShare(of: group, for: user), own.status == .paid,
+            try await hasCurrentEntry(for: group.sale, at: own, user: user)
         else { return group.payeeSession }
         return own
     }

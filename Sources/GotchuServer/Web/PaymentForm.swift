@@ -37,7 +37,7 @@ struct PaymentForm: Sendable {
             let payeeID = fields.text("payee_id"),
             let key = fields.text("key").flatMap({ IdempotencyKey(rawValue: $0) })
         else { throw .invalid("The form is incomplete. Nothing was charged.") }
-        let typed = (fields.typed("tip") ?? "").filter { $0 != " " }
+        let typed = (fields.typed("tip") ?? "").trimmed
         guard let tip = Money(typed: typed.isEmpty ? "0" : typed, currency: currency),
             Money.allowedTip(on: cents).contains(tip.minorUnits)
         else { return nil }

@@ -80,11 +80,11 @@ extension HTML.StringInterpolation {
 
 extension Money {
     /// Parses an amount that was typed into a page. The cents follow a comma or a point. Arabic
-    /// digits are allowed, and spaces are ignored. `nil` for points or commas between thousands.
+    /// digits are allowed, and spaces around the amount are ignored. `nil` for spaces, points or
+    /// commas between digits: `1 50` can stand for 1.50.
     init?(typed text: some StringProtocol, currency: Currency) {
-        let plain = text.unicodeScalars.compactMap { scalar -> Character? in
+        let plain = text.trimmed.unicodeScalars.compactMap { scalar -> Character? in
             switch scalar {
-            case " ", "\u{A0}": nil
             case ",", "\u{66B}": "."
             case "\u{660}"..."\u{669}", "\u{6F0}"..."\u{6F9}":
                 scalar.properties.numericValue.map { Character("\(Int($0))") }

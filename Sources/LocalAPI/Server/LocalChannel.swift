@@ -41,7 +41,7 @@ private final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelH
             return context.fireChannelRead(data)
         }
         if let target = head.uri.maskedTarget { head.uri = target }
-        if let fields = maskingNonASCII(head.headers) { head.headers = HTTPHeaders(fields) }
+        if let fields = maskedFields(head.headers) { head.headers = HTTPHeaders(fields) }
         if head.version != .http1_1 || !head.isKeepAlive {
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }
