@@ -4,6 +4,17 @@ package import NIOCore
 internal import NIOHTTP1
 
 extension HTTPClient.Configuration {
+    /// The limits of a reply's head.
+    private static let replyHeads = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16 * 1024
+        limits.maxHeaderListSize = 64 * 1024
+        return limits
+    }()
+    /// The most bytes that the parser holds before it has made something of them. White space in a
+    /// head counts in none of its own limits.
+    private static let unparsedLimit = 128 * 1024
+
     /// Makes the configuration for calls to third-party hosts.
     ///
     /// HTTP/1.1 only, and no redirects. No reply can crash the process: an invalid reply closes its
@@ -28,13 +39,21 @@ extension HTTPClient.Configuration {
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                let decoder = try pipeline.handler(
+                let unbounded = try pipeline.handler(
                     type: ByteToMessageHandler<HTTPResponseDecoder>.self
                 )
-                try pipeline.addHandler(
-                    ReplyGuard(pieceLimit: isStreaming ? .max : ReplyGuard.defaultPieceLimit),
-                    position: .after(decoder)
+                let decoder = HTTPResponseDecoder(
+                    informationalResponseStrategy: .forward,
+                    limitConfiguration: replyHeads
                 )
+                try pipeline.addHandlers(
+                    [
+                        ByteToMessageHandler(decoder, maximumBufferSize: unparsedLimit),
+                        ReplyGuard(pieceLimit: isStreaming ? .max : ReplyGuard.defaultPieceLimit),
+                    ],
+                    position: .after(unbounded)
+                )
+                pipeline.removeHandler(unbounded, promise: nil)
             }
         }
         return configuration

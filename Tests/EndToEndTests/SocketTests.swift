@@ -220,6 +220,20 @@ struct SocketTests {
             #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")
             #expect(reply.hasSuffix("\r\n\r\n"), "\(reply)")
         }
+        // White space counts, too: the connection ends long before all of it was sent.
+        let script = """
+            import socket, sys
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(sys.argv[1])
+            client.sendall(b"GET / HTTP/1.1\\r\\nX:")
+            try:
+                for _ in range(1024):
+                    client.sendall(b" " * 65536)
+            except (BrokenPipeError, ConnectionResetError):
+                print("closed")
+            """
+        let blank = try Program("/usr/bin/python3", ["-c", script, device.socket])
+        #expect(try await blank.exitCode() == 0 && blank.text == "closed\n", "\(blank.text)")
         for head in [start + field(15_000), start + fields(99)] {
             let reply = await UnixHTTP.exchange(head + "\r\n", at: device.socket)
             #expect(reply.hasPrefix("HTTP/1.1 200 "), "\(reply)")

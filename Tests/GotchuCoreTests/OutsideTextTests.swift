@@ -62,13 +62,16 @@ struct OutsideTextTests {
         #expect(percentDecoded(marks) == nil)
     }
 
-    @Test("Header values become ASCII, and fields that are ASCII stay as they are")
+    @Test("Bytes of header values that are not ASCII are replaced, also at the ends of a value")
     func fields() {
         #expect(maskedFields([(name: "a", value: "b; c=d")]) == nil)
         let fields = maskedFields([
             (name: "Cookie", value: "a=é; b=c"), (name: "Host", value: "x"),
+            (name: "Idempotency-Key", value: "0123456789abcdefü"),
         ])
-        #expect(fields?.map(\.0) == ["Cookie", "Host"])
-        #expect(fields?.map(\.1) == ["a=\u{7F}\u{7F}; b=c", "x"])
+        #expect(fields?.map(\.0) == ["Cookie", "Host", "Idempotency-Key"])
+        #expect(
+            fields?.map(\.1) == ["a=\u{FFFD}\u{FFFD}; b=c", "x", "0123456789abcdef\u{FFFD}\u{FFFD}"]
+        )
     }
 }

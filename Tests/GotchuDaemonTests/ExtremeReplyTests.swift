@@ -34,6 +34,7 @@ struct ExtremeReplyTests {
             eid: EID(literal: ScriptedServer.eid),
             server: Bench.server,
             amountCents: 500,
+            tipCents: 0,
             currency: .usd,
             memo: nil,
             createdAt: time,
@@ -53,6 +54,10 @@ struct ExtremeReplyTests {
             refundedCents: WireInteger(50),
             version: 1
         )
+        var withoutTip = request
+        withoutTip.tipCents = nil
+        #expect(sample.wrongMembers(for: request.sid, request).isEmpty)
+        #expect(sample.wrongMembers(for: request.sid, withoutTip) == ["tip", "refund"])
         for places in [
             nil,
             Places(kind: Places.split, places: 2, paid: 1, held: 1, paidCents: WireInteger(250)),

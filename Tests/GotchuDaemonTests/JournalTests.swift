@@ -275,6 +275,32 @@ struct JournalTests {
         }
     }
 
+    @Test("Nothing is written, and no check passes, once the file was removed or replaced")
+    func removed() async throws {
+        let journal = try Journal(folder: folder.path)
+        var outcomes = journal.outcomes.makeAsyncIterator()
+        let reason = "The file was removed or replaced"
+        let gone = JournalFailure.system(operation: "find", reason: reason)
+        try await journal.append(.payment(try payment("a")))
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+        for _ in 0..<2 {
+            await #expect(throws: gone) {
+                try await journal.append(.payment(try self.payment("b")))
+            }
+            await journal.check()
+            #expect(await outcomes.next() == .some(.some(gone)))
+            // Another file in its place is not the journal either.
+            try? Data().write(to: URL(fileURLWithPath: file))
+        }
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+        try await journal.append(.payment(try payment("c")))
+        try copyToNewFolder { copy in
+            let kept = try Journal(folder: copy).contentsAtStart.payments
+            #expect(kept.map(\.id) == ["a", "c"])
+        }
+    }
+
     /// Calls `body` with a new folder that has a copy of the journal. The open original is locked.
     private func copyToNewFolder(_ body: (String) throws -> Void) throws {
         let copy = try TemporaryFolder()

@@ -152,16 +152,25 @@ struct LoginTests {
                     == .serverUnreachable
             )
         }
-        // The exchange was written down before it was sent, so a restart repeats it too.
-        let written = try String(contentsOfFile: enrolment, encoding: .utf8)
+        // A mistyped code does not end the exchange of the right one. It has another nonce.
+        let mistyped = LocalLogin(token: "gotchu-device.d1.f2.first")
+        bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
+        #expect(
+            await self.code { () async throws(Problem) in try await logins.logIn(mistyped) }
+                == .notLoggedIn
+        )
+        // The secret was written down before its first use, so a restart repeats the exchange too.
+        let folder = bench.folder.path
+        let restarted = TokenStore(configured: nil, credentials: nil, stateDirectory: folder)
+        let again = try restarted.enrolment(of: "gotchu-device.d1.f1.first")
         try await logins.logIn(code)
-        let bodies = Set(bench.server.calls(.refresh).map(\.body))
-        #expect(bodies == [#"{"refresh_token":"\#(written)"}"#])
+        let bodies = bench.server.calls(.refresh).map(\.body)
+        let repeated = #"{"refresh_token":"\#(again)"}"#
+        #expect(bodies.count == 4)
+        #expect([bodies[0], bodies[1], bodies[3]] == [repeated, repeated, repeated])
+        let nonce = try #require(again.split(separator: "~").last)
+        #expect(!bodies[2].contains(nonce))
         #expect(!FileManager.default.fileExists(atPath: enrolment))
-        // Another code has another nonce.
-        let nonce = try #require(written.split(separator: "~").last)
-        try await logins.logIn(LocalLogin(token: "gotchu-device.d1.f2.first"))
-        #expect(bench.server.calls(.refresh).last?.body.contains(nonce) == false)
     }
 
     @Test("The same code entered again on the same machine does not use the code again")

@@ -35,6 +35,9 @@ struct OddReplyTests {
         odd.answer(after: 17, "HTTP/1.1 204 No Content\r\n\r\n")
         let refused = WebhookSender.Answer.refused("No answer: UnreadableReply.", retryAfter: nil)
         #expect(await sender.send(delivery, at: .now) == refused)
+        let blank = String(repeating: " ", count: 400_000)
+        odd.answer(Array("HTTP/1.1 204 No Content\r\nA:\(blank)b\r\n\r\n".utf8))
+        #expect(await sender.send(delivery, at: .now) != .accepted)
         odd.answer(after: 16, "HTTP/1.1 204 No Content\r\n\r\n")
         // The first attempt may fail on a connection that an unusual reply left open.
         try await eventually("a valid reply is accepted") {

@@ -146,10 +146,11 @@ struct ProxyTests {
             ("/a?%6Bey=%31%26", "/a?key=1%26"), ("/%2F%3F%25%20%C3%A4", "/%2F%3F%25%20%C3%A4"),
             ("/%2541", "/%2541"), ("/%4", "/%4"), ("/%", "/%"), ("/%+4", "/%+4"), ("/%zz", "/%zz"),
             ("/%%41", "/%A"),
+            // These make an escape whose byte is no text by itself.
+            ("/p?eid=%%43C", "/p?eid=%7F"),
         ] {
-            var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
-            head.decodeUnreserved()
-            #expect(head.uri == expected, "\(target)")
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
+            #expect(head.normalized.uri == expected, "\(target)")
         }
     }
 

@@ -51,6 +51,17 @@ struct RefundTests {
         #expect(try await wire.get("/sessions/\(sid)", token: payee).integer("refunded_cents") == 0)
     }
 
+    @Test(
+        "A key with other bytes than ASCII is refused, wherever they are",
+        arguments: ["guest-4-of-table-7-é", "日本guest-4-of-table-7", "guest-4-é-of-table-7"]
+    )
+    func foreignKey(key: String) async throws {
+        let sid = try await paidSession(cents: 450)
+        let refused = try await refund(sid, #"{"amount_cents":150}"#, key: key)
+        #expect(refused.status == 400, "\(refused.text)")
+        #expect(try await wire.get("/sessions/\(sid)", token: payee).integer("refunded_cents") == 0)
+    }
+
     @Test("Each partial refund is made once and is in both histories, and the books are verified")
     func parts() async throws {
         let sid = try await paidSession(cents: 450)

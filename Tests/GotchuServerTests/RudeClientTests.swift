@@ -43,7 +43,7 @@ struct RudeClientTests {
         let rude = try await Python.run("rude.py", [String(port)])
         #expect(try await rude.exitCode(within: .seconds(120)) == 0, "\(rude.text)")
         let outcomes = try JSONDecoder().decode([String: Outcome].self, from: Data(rude.text.utf8))
-        #expect(outcomes.count == 38)
+        #expect(outcomes.count == 41)
         for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
         func status(_ name: String) -> String? { outcomes[name]?.status }
         // A client that does not complete its head or body in time gets no reply.
@@ -55,11 +55,16 @@ struct RudeClientTests {
             "long-field", "many-fields", "no-http", "nul-in-field", "no-version", "no-target",
             "space-in-name", "no-length", "bad-chunk", "bad-chunk-later", "two-lengths",
             "length-and-chunks", "long-target", "no-host", "two-hosts", "half-a-host",
+            "blank-field", "blank-trailer", "byte-chunks",
         ] {
             #expect(outcomes[name]?.statuses == ["400"], "\(name): \(outcomes[name]?.reply ?? "")")
             #expect(outcomes[name]?.isProblem == true, "\(name): \(outcomes[name]?.reply ?? "")")
         }
-        #expect(outcomes["long-field"]?.reply.contains("The head is too large") == true)
+        for name in ["long-field", "blank-field", "blank-trailer"] {
+            let reply = outcomes[name]?.reply ?? ""
+            #expect(reply.contains("The head is too large"), "\(name): \(reply)")
+        }
+        #expect(outcomes["byte-chunks"]?.reply.contains("too many pieces") == true)
         #expect(outcomes["bad-chunk-unread-body"]?.statuses == ["400"])
         // Earlier requests on the connection are answered first.
         #expect(outcomes["nonsense-behind"]?.statuses == ["200", "200", "400"])

@@ -69,6 +69,11 @@ CASES = {
     "long-field": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 20_000 + b"\r\n\r\n",),
     "many-fields": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 300 + b"\r\n",),
     "long-target": (b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",),
+    "blank-field": (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nX:" + b" " * 400_000 + b"x\r\n\r\n",
+    ),
+    "blank-trailer": (CHUNKED + b"0\r\nX:" + b"\t" * 400_000 + b"x\r\n\r\n",),
+    "byte-chunks": (CHUNKED + b"1\r\n \r\n" * 100_000,),
     "large-body": (post(70_000, CLOSE) + b" " * 70_000,),
     "endless-body": (
         b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

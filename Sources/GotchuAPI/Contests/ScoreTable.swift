@@ -42,8 +42,8 @@ package struct ScoreTable {
     package init(csv text: String) throws(Malformed) {
         var rows = Self.rows(of: text).filter { $0 != [""] }
         guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
-            titles.count >= 2, Self.names.contains(titles[0]), titles[1] == "points",
-            titles.allSatisfy(\.isASCII), Set(titles).count == titles.count
+            titles.count >= 2, titles.allSatisfy(\.isASCII), Self.names.contains(titles[0]),
+            titles[1] == "points", Set(titles).count == titles.count
         else {
             throw Malformed(
                 sentence: "The table's first line must be: entry,points (or player,points), then "
@@ -123,7 +123,8 @@ package struct ScoreTable {
             case "\n" where !isQuoted:
                 rows.append(row + [field])
                 (row, field) = ([], "")
-            case "\r" where !isQuoted: break
+            // Elsewhere it stays: without it, two runs of combining marks would become a long one.
+            case "\r" where !isQuoted && (rest.isEmpty || rest.first == "\n"): break
             default: field.unicodeScalars.append(scalar)
             }
         }

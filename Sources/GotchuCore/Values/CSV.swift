@@ -15,7 +15,7 @@ package enum CSV {
 
     /// The characters that begin a formula, and all that Unicode calls compatible with them, such
     /// as the full-width ones. Some programs treat these alike.
-    private static let signs = Set("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−﬩⩵⩶".unicodeScalars)
+    private static let signs = Set("=≠+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−﬩⩵⩶".unicodeScalars)
 
     /// The characters after which a cell begins in a program that was told, or guesses, another
     /// separator than the comma.

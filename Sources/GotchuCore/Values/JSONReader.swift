@@ -20,6 +20,8 @@ package struct JSONReader {
     /// True for a document of another program.
     private var isForeign = false
     private var checksText = true
+    /// The maximum length of a text, in bytes.
+    private var textLimit = Int.max
     /// The offset up to which the bytes are parsed.
     private var position = 0
 
@@ -39,9 +41,14 @@ package struct JSONReader {
     ///
     /// - Throws: `Malformed` unless `bytes` are one object whose names are all different and whose
     ///   numbers are at most `numberLimit`.
-    static func check(_ bytes: [UInt8], checksText: Bool) throws(Malformed) {
+    static func check(
+        _ bytes: [UInt8],
+        checksText: Bool,
+        textLimit: Int = .max
+    ) throws(Malformed) {
         try parseWhole(bytes) { (reader) throws(Malformed) in
             (reader.isForeign, reader.checksText) = (true, checksText)
+            reader.textLimit = textLimit
             _ = try reader.object(depth: 1)
         }
     }
@@ -83,7 +90,7 @@ package struct JSONReader {
         /// The name that occurs twice, if that is the error.
         package var repeatedName: String?
         /// A Boolean that is true if the error is a name that is too long or not ASCII, or a text
-        /// with too many combining marks in a row.
+        /// that is too long or has too many combining marks in a row.
         package var isText = false
     }
 
@@ -198,7 +205,7 @@ package struct JSONReader {
 
     private mutating func text() throws(Malformed) -> String {
         let (text, isASCII) = try string()
-        guard isASCII || !checksText || text.hasShortMarkRuns else {
+        guard text.utf8.count <= textLimit, isASCII || !checksText || text.hasShortMarkRuns else {
             throw Malformed(offset: position, isText: true)
         }
         return text

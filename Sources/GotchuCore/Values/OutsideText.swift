@@ -66,12 +66,14 @@ extension StringProtocol {
     }
 }
 
-/// Returns the header fields of a message with ASCII values only; `nil` if they are so already.
+/// Returns the header fields of a message with U+FFFD in place of each byte of a value that is not
+/// ASCII; `nil` if there is none. The HTTP library replaces DEL by a space and drops it at the ends
+/// of a value, so that two idempotency keys could become one.
 package func maskedFields(
     _ fields: some Sequence<(name: String, value: String)>
 ) -> [(String, String)]? {
     guard fields.contains(where: { !$0.value.isASCII }) else { return nil }
-    return fields.map { ($0.name, $0.value.maskingNonASCII) }
+    return fields.map { ($0.name, String(decoding: $0.value.utf8, as: Unicode.ASCII.self)) }
 }
 
 /// One bit for each scalar of the first two planes: 1 if it continues a run of combining marks. The

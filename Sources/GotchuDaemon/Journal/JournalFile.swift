@@ -63,6 +63,7 @@ struct JournalFile: ~Copyable {
     ///
     /// - Throws: `uncertain` if the truncation failed too: the next start may read the record.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
+        try requireFile()
         if hasIncompleteWrite { try truncateIncompleteWrite() }
         if contents.lineCount > Self.lineLimit { try compact() }
         let line = JournalLine.encode(record)
@@ -87,17 +88,21 @@ struct JournalFile: ~Copyable {
         contents.add(record)
     }
 
-    /// Checks the free space. If that does not prove that a write fits, writes and syncs a file
-    /// beside the journal.
+    /// Checks that the file is there, and the free space. If that does not prove that the next write
+    /// fits, writes and syncs a file of its size beside the journal.
     ///
     /// - Parameter isUncertain: True to write the file even if there is enough free space.
     mutating func check(isUncertain: Bool) throws(JournalFailure) {
+        try requireFile()
         if hasIncompleteWrite { try truncateIncompleteWrite() }
         var disk = statvfs()
         let isRoomy =
             statvfs(folder, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) == 0
-            && disk.f_bavail >= Self.enoughSpace / max(1, disk.f_frsize)
+            && disk.f_bavail >= (Self.enoughSpace + UInt(length)) / max(1, disk.f_frsize)
         guard isUncertain || !isRoomy else { return }
+        // The next write may first have to write the retained records anew.
+        let isNextCompacting = contents.lineCount > Self.lineLimit
+        let records = isNextCompacting ? contents.retainedRecords.flatMap(JournalLine.encode) : []
         let path = "\(folder)/check"
         let descriptor = try Self.call("open") {
             Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -106,12 +111,23 @@ struct JournalFile: ~Copyable {
             close(descriptor)
             unlink(path)
         }
-        let bytes = [UInt8](repeating: 0, count: Self.checkLength)
+        let bytes = [UInt8](repeating: 0, count: Self.checkLength + records.count)
         let written = try Self.call("write") { pwrite(descriptor, bytes, bytes.count, 0) }
         guard written == bytes.count else {
             throw .system(operation: "write", reason: String(cString: strerror(ENOSPC)))
         }
         try Self.call("sync") { fdatasync(descriptor) }
+    }
+
+    /// Refuses a journal whose file was removed or replaced: what is written then is gone when this
+    /// process ends.
+    private func requireFile() throws(JournalFailure) {
+        var (own, named) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0, lstat("\(folder)/\(Self.name)", &named) == 0,
+            own.st_dev == named.st_dev, own.st_ino == named.st_ino
+        else {
+            throw .system(operation: "find", reason: "The file was removed or replaced")
+        }
     }
 
     /// Undoes a write that failed.

@@ -59,12 +59,18 @@ struct PaymentRecord: MoneyRecord {
         case .lock:
             // Only a share sends its amount: other payment servers reject members that they do not
             // know.
-            await client.lock(sid, expecting: isShare == true ? amountCents : nil)
+            return await client.lock(sid, expecting: isShare == true ? amountCents : nil)
                 .paymentAnswer { _ in Receipt() }
-        case .unlock: await client.unlock(sid).paymentAnswer { _ in Receipt() }
-        case .lookUp: await client.sendOutcome(of: key).paymentAnswer
+        case .unlock: return await client.unlock(sid).paymentAnswer { _ in Receipt() }
+        case .lookUp:
+            let answer = await client.sendOutcome(of: key)
+            // An answer about another session decides nothing. A share has an id of its own.
+            if case .success(let known) = answer, known.sid != sid, isShare != true {
+                return .unknown(retryAfter: nil)
+            }
+            return answer.paymentAnswer
         case .send:
-            await client.send(body: Array(body.utf8), key: key).paymentAnswer { reply in
+            return await client.send(body: Array(body.utf8), key: key).paymentAnswer { reply in
                 Receipt(
                     newBalanceCents: reply.newBalanceCents.value,
                     transferID: reply.transferID

@@ -79,8 +79,7 @@ struct RequestDriver {
         while !Task.isCancelled, isDue || service.eidLifetime != nil {
             // The lifetime of the EID. The end of the request cancels this wait.
             if !isDue, let lifetime = service.eidLifetime { try? await Task.sleep(for: lifetime) }
-            guard !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now
-            else { return }
+            guard !Task.isCancelled, await service.record(id) != nil else { return }
             switch await service.rotate(id) {
             case .done, .notNow:
                 isDue = false

@@ -62,7 +62,9 @@ extension SessionReply {
     func wrongMembers(for id: SessionID, _ request: RequestRecord?) -> [String] {
         let (amount, tip) = (amountCents.value, tipCents?.value ?? 0)
         let isAmountAllowed = Money.allowedRequest.contains(amount)
-        let isTipAllowed = isAmountAllowed && Money.allowedTip(on: amount).contains(tip)
+        let isTipAllowed =
+            isAmountAllowed && Money.allowedTip(on: amount).contains(tip)
+            && (tip == 0 || request == nil || request?.tipCents != nil)
         let paid = isTipAllowed ? amount + tip : 0
         let members = [
             ("session", sid == id),

@@ -135,7 +135,15 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         call: IdempotentCall?
     ) async throws(Problem) -> RequestRecord {
         let session = try await client.createSession(CreateSessionRequest(new)).getOrThrow(tokens)
-        // The expiry is by this device's clock, which may differ from the server's.
+        guard isNew(session) else {
+            throw Problem(
+                .badServerAnswer,
+                detail: "The payment server's answer is about another request of this till.",
+                fix: "gotchu-ctl doctor"
+            )
+        }
+        // The expiry is by this device's clock, which may differ from the server's. The server ends
+        // a desk earlier if its contest locks before.
         let end = Timestamp.now.advanced(
             by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
         )
@@ -150,8 +158,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
-            // If its contest locks before that, a desk ends then.
-            expiresAt: new.contestID == nil ? end : min(end, session.expiresAt),
+            expiresAt: end,
             state: .advertising,
             isBegun: true,
             paidAt: nil,
@@ -177,6 +184,12 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             metadata: ["request": "\(record.sid)", "amount": "\(record.amount)"]
         )
         return record
+    }
+
+    /// Returns false if a request of this till has the session's id, or an open one has its EID.
+    private func isNew(_ session: CreateSessionReply) -> Bool {
+        records[session.sid] == nil
+            && !records.values.contains { !$0.state.isFinal && $0.eid == session.eid }
     }
 
     private func requireRoom() throws(Problem) {

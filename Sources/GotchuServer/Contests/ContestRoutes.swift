@@ -37,17 +37,17 @@ struct ContestRoutes: Sendable {
     var ledger: Ledger { reader.ledger }
 
     func register(on router: Router<ServerContext>) {
-        router.get("/api/contests", use: described(onPool(list)))
+        router.get("/api/contests", use: described(HeavyReads.onPool(list)))
         router.post("/api/contests", use: described(create))
         for place in ["/api/contests", "/api/custom-contests"] {
-            router.get("\(place)/:id", use: described(onPool(show)))
+            router.get("\(place)/:id", use: described(HeavyReads.onPool(show)))
             router.post("\(place)/:id/join", use: described(join))
         }
         router.get("/contests/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.contests))
         router.get("/contest-assets/:name", use: image)
         router.delete("/api/contests/:id", use: described(delete))
-        router.get("/api/contests/:id/leaderboard", use: described(onPool(board)))
-        router.get("/api/contests/:id/settlement", use: described(onPool(settlement)))
+        router.get("/api/contests/:id/leaderboard", use: described(HeavyReads.onPool(board)))
+        router.get("/api/contests/:id/settlement", use: described(HeavyReads.onPool(settlement)))
         router.post("/api/contests/:id/leave", use: described(leave))
         router.post("/api/contests/:id/entries", use: described(enterRoster))
         router.post("/api/contests/:id/objections", use: described(object))
@@ -61,12 +61,9 @@ struct ContestRoutes: Sendable {
         router.post("/api/contests/:id/invite/renew", use: described(renewInvitation))
     }
 
-    private typealias Handler =
-        @Sendable (Request, ServerContext) async throws -> Response
-
     /// Wraps a handler: refuses users to whom contests are not shown, and adds the field names of
     /// the first clients to each problem.
-    private func described(_ handler: @escaping Handler) -> Handler {
+    private func described(_ handler: @escaping WebGate.Handler) -> WebGate.Handler {
         { request, context in
             try await requireAvailable(to: await user(of: request), context)
             do {
@@ -79,13 +76,6 @@ struct ContestRoutes: Sendable {
                     headers: refused.headers
                 )
             }
-        }
-    }
-
-    /// Wraps a handler that reads: it decodes and renders on the threads of heavy reads.
-    private func onPool(_ handler: @escaping Handler) -> Handler {
-        { request, context in
-            try await HeavyReads.runOnPool { try await handler(request, context) }
         }
     }
 

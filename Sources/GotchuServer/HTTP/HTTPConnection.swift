@@ -52,6 +52,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private let connector: HTTPConnector
+    private let gate: InputGate
     private let executor: EventLoopTaskExecutor
     private var phase = Phase.idle
     /// The number of body pieces received for the current request.
@@ -81,8 +82,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var memory: BodyMemory.Share
     private let deadline = ConnectionDeadline()
 
-    init(_ connector: HTTPConnector, on loop: any EventLoop) {
-        self.connector = connector
+    init(_ connector: HTTPConnector, _ gate: InputGate, on loop: any EventLoop) {
+        (self.connector, self.gate) = (connector, gate)
         memory = BodyMemory.Share(connector.bodies)
         executor = EventLoopTaskExecutor(loop)
     }
@@ -136,6 +137,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             // The client has closed its side within a request. The event itself follows.
             if error == .invalidEOFState { isInputClosed = true }
             receive(.failure(error), context)
+        case is ByteToMessageDecoderError.PayloadTooLargeError:
+            receive(.failure(.headerOverflow), context)
         // More bytes after those that could not be parsed are ignored.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
@@ -187,7 +190,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func use(_ input: Input, _ context: ChannelHandlerContext) {
         switch (phase, input) {
-        case (.idle, .part(.head(let head))): read(head.maskingNonASCII, context)
+        case (.idle, .part(.head(let head))): read(head, context)
         case (.reading(let head, var body), .part(.body(var piece))):
             pieceCount += 1
             guard pieceCount <= Self.pieceLimit else {
@@ -212,8 +215,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func read(_ received: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        var head = received
-        head.decodeUnreserved()
+        let head = received.normalized
         isHead = head.method == .HEAD
         guard head.namesItsHost else {
             return refuse(.invalid("A request must have exactly one Host header."), context)
@@ -379,6 +381,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// would reset the connection and lose the reply.
     private func close(_ context: ChannelHandlerContext) {
         phase = .over
+        gate.isOpen = false
         deadline.clear()
         dropPending()
         // If the client has closed its side, closing ours would discard the output that waits.
@@ -392,5 +395,17 @@ final class HTTPConnection: ChannelDuplexHandler {
             }
         }
         if isReadHeld { read(context: context) }
+    }
+}
+
+/// The entrance of a connection's parser. After the last request it discards what the client still
+/// sends: a body in chunks of a byte would cost the event loop time as long as it comes.
+final class InputGate: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    var isOpen = true
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isOpen { context.fireChannelRead(data) }
     }
 }

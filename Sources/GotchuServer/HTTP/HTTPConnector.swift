@@ -22,6 +22,9 @@ struct HTTPConnector: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
+    /// The most bytes that the parser holds before it has made something of them. White space in a
+    /// head counts in none of its own limits.
+    private static let unparsedLimit = 64 * 1024
     /// The timeout from a reply to the end of the next request's head. If a proxy sends a request
     /// just when its connection is closed, its client gets an error, so the proxy must be the first
     /// to close it: nginx and AWS do so after 60 s, Traefik after 90, Caddy after 120. Who holds
@@ -36,7 +39,7 @@ struct HTTPConnector: ServerChildChannel {
     private static let reading = AdaptiveRecvByteBufferAllocator(
         minimum: 1_024,
         initial: 1_024,
-        maximum: 65_536
+        maximum: 16_384
     )
 
     /// Returns the problem of a request that the parser refused.
@@ -67,15 +70,15 @@ struct HTTPConnector: ServerChildChannel {
             channel.setOption(.maxMessagesPerRead, value: 1)
         }.flatMapThrowing {
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(WriteDeadline(limit: writeLimit))
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: Self.heads
+            let gate = InputGate()
+            let decoder = HTTPRequestDecoder(limitConfiguration: Self.heads)
+            try pipeline.addHandlers(
+                WriteDeadline(limit: writeLimit),
+                gate,
+                HTTPResponseEncoder(),
+                ByteToMessageHandler(decoder, maximumBufferSize: Self.unparsedLimit),
+                HTTPConnection(self, gate, on: channel.eventLoop)
             )
-            try pipeline.addHandler(HTTPConnection(self, on: channel.eventLoop))
             return Value(channel: channel)
         }
     }

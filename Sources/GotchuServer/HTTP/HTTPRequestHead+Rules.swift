@@ -4,11 +4,14 @@ internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 
 extension HTTPRequestHead {
-    /// The head with only ASCII in its target and header values. Nothing that this server reads in
-    /// a head has other bytes, and cookies and fields that it does not read may have them.
-    var maskingNonASCII: HTTPRequestHead {
+    /// The head with unescaped unreserved characters in its target, and with a substitute for each
+    /// byte of target and header values that is not ASCII. Nothing that this server reads in a head
+    /// has such bytes, and cookies and fields that it does not read may have them.
+    var normalized: HTTPRequestHead {
         var head = self
-        if let target = uri.maskedTarget { head.uri = target }
+        // First, because an escape may be complete only when another one is decoded.
+        head.decodeUnreserved()
+        if let target = head.uri.maskedTarget { head.uri = target }
         if let fields = maskedFields(headers) { head.headers = HTTPHeaders(fields) }
         return head
     }
@@ -36,7 +39,7 @@ extension HTTPRequestHead {
 
     /// Decodes the escapes of unreserved characters in the target. Such addresses are the same (RFC
     /// 3986, 6.2.2.2), so the routes and limits of the one must be those of the other.
-    mutating func decodeUnreserved() {
+    private mutating func decodeUnreserved() {
         guard uri.utf8.contains(UInt8(ascii: "%")) else { return }
         var bytes: [UInt8] = []
         var rest = Array(uri.utf8)[...]

@@ -84,6 +84,11 @@ final class HeavyReads: Sendable {
         return try await withTaskExecutorPreference(executor) { try await work() }
     }
 
+    /// Wraps a handler that decodes or renders much: it runs on a thread of the pool.
+    static func onPool(_ handler: @escaping WebGate.Handler) -> WebGate.Handler {
+        { request, context in try await runOnPool { try await handler(request, context) } }
+    }
+
     /// - Returns: The caller's turn; `nil` if the caller waits for it.
     private func enter(_ caller: CheckedContinuation<Turn, Never>) -> Turn? {
         state.withLock { state in

@@ -143,8 +143,11 @@ struct Routes: Sendable {
         router.get("/api/wallet/balance", use: history.balance)
         router.get("/api/wallet/transactions", use: history.transactions)
         router.get("/api/wallet/events", use: walletEvents.follow)
-        router.get("/api/payments/earnings", use: earnings.show)
-        router.get("/api/payments/earnings/history", use: earnings.history)
+        router.get("/api/payments/earnings", use: HeavyReads.onPool(earnings.show))
+        router.get(
+            "/api/payments/earnings/history",
+            use: HeavyReads.onPool(earnings.history)
+        )
         funding.register(on: router)
         router.get("/healthz", use: health.alive)
         router.get("/readyz", use: health.ready)

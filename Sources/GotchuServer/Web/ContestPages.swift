@@ -16,10 +16,7 @@ struct ContestPages: Sendable {
     func register(on router: Router<ServerContext>) {
         let one = "\(WebPath.contests)/:id"
         func page(_ path: String, _ body: @escaping WebGate.Handler) {
-            let answer = gate.open { request, context in
-                try await HeavyReads.runOnPool { try await body(request, context) }
-            }
-            router.get(RouterPath(path), use: answer)
+            router.get(RouterPath(path), use: gate.open(HeavyReads.onPool(body)))
         }
         page(WebPath.contests, list)
         page(one, show)

@@ -110,7 +110,9 @@ struct WebRoutes: Sendable {
         ) {
             router.post(RouterPath(path), use: gate.form(needing: scope, body))
         }
-        page(WebPath.earnings, needing: .payee, earnings.show)
+        page(WebPath.earnings, needing: .payee) { [earnings] visit in
+            try await HeavyReads.runOnPool { try await earnings.show(visit) }
+        }
         page(WebPath.earningsFile, needing: .payee, earnings.file)
         page("\(WebPath.payments)/:sid", needing: .payee, payments.show)
         form("\(WebPath.payments)/:sid/refund", needing: .payee, payments.refund)

@@ -179,14 +179,15 @@ package struct Books: Sendable {
         // Debits first: a payer without enough money gets that refusal even if the other side has a
         // problem.
         var changed: [Account] = []
-        var paid: [UserID] = []
+        var (paid, refunding): ([UserID], [UserID]) = ([], [])
         var entries: [Entry] = []
         for (account, amount) in amounts.filter({ $0.1 < 0 }) + amounts.filter({ $0.1 > 0 }) {
             precondition((amount < 0 ? kind.from : kind.to).contains(account.owner.party))
             if case .pot(let owner) = account.owner { precondition(owner == record) }
             let next = try posted(amount, to: account, kind, at: time)
-            if amount > 0, kind.earner == .receiver, case .user(let user) = account.owner {
-                paid.append(user)
+            if case .user(let user) = account.owner {
+                if amount > 0, kind.earner == .receiver { paid.append(user) }
+                if amount < 0, kind.earner == .sender { refunding.append(user) }
             }
             changed.append(next)
             entries.append(
@@ -207,6 +208,7 @@ package struct Books: Sendable {
         posted.insert(key)
         written.transfers.append(transfer)
         written.paidUsers += paid
+        written.refundingUsers += refunding
         return transfer
     }
 

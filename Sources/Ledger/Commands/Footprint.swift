@@ -102,6 +102,8 @@ package struct Effects: Equatable, Sendable {
     package var transfers: [Transfer] = []
     /// The users who were paid, one for each payment. They are not stored.
     var paidUsers: [UserID] = []
+    /// The users who made refunds, one for each refund. They are not stored.
+    var refundingUsers: [UserID] = []
     package var answers: [Answer] = []
     package var events: [Event] = []
     /// The seal of the transfers, if there are any.

@@ -13,7 +13,8 @@ package final class DailyBudget: Sendable {
     /// The bytes of rows that no payment needs: drafts, scores, requests that nobody paid, stored
     /// refusals. 60,000 requests without a payment fit, or 4,000 of the longest drafts.
     package static let bytes = 64 << 20
-    /// The bytes that a payment puts back into its payee's budget: a paid request costs nothing.
+    /// The bytes that a payment puts back into its payee's budget: a paid request costs nothing. A
+    /// refund takes them again, so that no money is paid back and forth without a limit.
     static let bytesOfPaidRequest = 2 << 10
     /// The maximum number of users counted. Above it, the day begins anew for all: a limit that was
     /// not reached must not refuse anybody.

@@ -197,6 +197,9 @@ package final class LedgerWriter: Service {
         for user in effects.paidUsers {
             budget.putBack(DailyBudget.bytesOfPaidRequest, for: user)
         }
+        for user in effects.refundingUsers {
+            budget.spend(DailyBudget.bytesOfPaidRequest, for: user, at: now)
+        }
     }
 
     /// Handles a failed commit. If the database rejected the rows of one command, each command of

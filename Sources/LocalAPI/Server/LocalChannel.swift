@@ -16,6 +16,15 @@ struct LocalChannel: ServerChildChannel {
             // Handlers after the codec see neither the HTTP version nor the host in the target.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(RequestHeadHandler(), position: .before(codec))
+            let unbounded = try pipeline.handler(
+                type: ByteToMessageHandler<HTTPRequestDecoder>.self
+            )
+            let decoder = HTTPRequestDecoder(limitConfiguration: LocalHTTP.heads)
+            try pipeline.addHandler(
+                ByteToMessageHandler(decoder, maximumBufferSize: LocalHTTP.unparsedLimit),
+                position: .after(unbounded)
+            )
+            pipeline.removeHandler(unbounded, promise: nil)
             return value
         }
     }

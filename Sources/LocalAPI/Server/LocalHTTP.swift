@@ -12,8 +12,17 @@ package import ServiceLifecycle
 package struct LocalHTTP: Sendable {
     /// The idle timeout of a connection, before its first request and between requests.
     static let idleLimit: TimeAmount = .seconds(10)
-    /// The maximum size of a request head, in bytes.
-    static let headLimit = 16 * 1024
+    /// The limits of a request's head.
+    static let heads = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16 * 1024
+        limits.maxHeaderListSize = 16 * 1024
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+    /// The most bytes that the parser holds before it has made something of them. White space in a
+    /// head counts in none of its own limits.
+    static let unparsedLimit = 64 * 1024
 
     private let entrance: any Entrance
     private let policy: @Sendable () -> AccessPolicy
@@ -100,12 +109,7 @@ package struct LocalHTTP: Sendable {
                 ConnectionLimitHandler(entrance: entrance, traffic: traffic, policy: policy),
                 BodyDeadline(),
             ],
-            idleTimeout: Self.idleLimit,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: Self.headLimit,
-                maxHeaderListSize: Self.headLimit,
-                maxHeaderFieldCount: 100
-            )
+            idleTimeout: Self.idleLimit
         )
         return HTTPServerBuilder { responder in
             LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))

@@ -51,12 +51,7 @@ package struct MetricsServer: Service {
         var quiet = logger
         quiet.logLevel = .warning
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)],
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: LocalHTTP.headLimit,
-                maxHeaderListSize: LocalHTTP.headLimit,
-                maxHeaderFieldCount: 100
-            )
+            additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)]
         )
         let builder = HTTPServerBuilder { responder in
             LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))

@@ -82,6 +82,9 @@ struct DailyBudgetTests {
                 )
             }
             #expect(try await refusal(of: payee) == nil)
+            // A refund takes it again, and is not refused either.
+            #expect(try await ledger.refund(session, key: "key-0123456789-2").isAccepted)
+            #expect(try await refusal(of: payee) == .dailyLimit)
         }
     }
 
