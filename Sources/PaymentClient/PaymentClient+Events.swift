@@ -12,7 +12,9 @@ extension PaymentClient {
     ///
     /// The server sends the full state first. After an interruption, a new call therefore gets the
     /// current state; states in between are skipped. The number of events is not limited: they
-    /// concern only the till's own session, and only one line is buffered.
+    /// concern only the till's own session, and only one line is buffered. A stream that has sent
+    /// no state is given up at its first bytes after `callLimit`; one that sends nothing, after the
+    /// read timeout.
     ///
     /// - Parameter body: Called with each state, in order.
     /// - Returns: `.success` if the server closed the stream; otherwise the reason of the failure.
@@ -40,7 +42,9 @@ extension PaymentClient {
         do {
             let response = try await http.execute(request, timeout: .seconds(10))
             guard response.status == .ok else {
-                let bytes = try await response.body.collect(upTo: Self.replyLimit)
+                let bytes = try await withTimeout(Self.callLimit) {
+                    try await response.body.collect(upTo: Self.replyLimit)
+                }
                 return Self.classify(
                     status: Int(response.status.code),
                     body: [UInt8](buffer: bytes),
@@ -48,9 +52,21 @@ extension PaymentClient {
                 ).map { _ in }
             }
             var parser = ServerSentEventParser(lineLimit: Self.eventLineLimit)
+            let start = ContinuousClock.now
+            var hasState = false
             for try await chunk in response.body {
                 for data in try parser.add(chunk.readableBytesView) {
-                    await body(try JSONReader.decode(SessionReply.self, data))
+                    hasState = true
+                    let session = try JSONReader.decode(
+                        SessionReply.self,
+                        data,
+                        textLimit: Self.textLimit
+                    )
+                    await body(session)
+                }
+                // Comments alone would keep the stream open while the session is paid.
+                guard hasState || start.duration(to: .now) < Self.callLimit else {
+                    throw TimedOut()
                 }
             }
             return .success(())

@@ -18,7 +18,10 @@ extension PaymentClient {
             "amount_cents": .integer(amountCents), "presentation": .string("hosted"),
         ])
         let bytes = CanonicalJSON.bytes(of: body)
-        return decode(await keyed("/api/payments/intents", body: bytes, key: key))
+        return decode(
+            await keyed("/api/payments/intents", body: bytes, key: key),
+            textLimit: Self.longTextLimit
+        )
     }
 
     /// Returns the newest intents, newest first.
@@ -60,6 +63,9 @@ extension PaymentClient {
 
     /// Creates a link to the pages on which a payee gives their details. The link works once.
     package func connectLink() async -> Answer<ConnectLinkReply> {
-        decode(await raw(.POST, "/api/connect/links", body: Array("{}".utf8)))
+        decode(
+            await raw(.POST, "/api/connect/links", body: Array("{}".utf8)),
+            textLimit: Self.longTextLimit
+        )
     }
 }

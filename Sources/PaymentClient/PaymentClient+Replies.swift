@@ -16,8 +16,12 @@ extension PaymentClient {
         let isUnchanged: Bool
     }
 
-    func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
-        counted(read(answer))
+    /// - Parameter limit: The maximum length of a text in the reply, in bytes.
+    func decode<Reply: Decodable & Sendable>(
+        _ answer: Answer<RawReply>,
+        textLimit limit: Int = textLimit
+    ) -> Answer<Reply> {
+        counted(read(answer, textLimit: limit))
     }
 
     /// Passes the outcome to `onAnswer`, and returns the answer unchanged.
@@ -29,10 +33,14 @@ extension PaymentClient {
         return reply
     }
 
-    func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
+    func read<Reply: Decodable & Sendable>(
+        _ answer: Answer<RawReply>,
+        textLimit limit: Int = textLimit
+    ) -> Answer<Reply> {
         switch answer {
         case .success(let raw):
-            guard let reply = try? JSONReader.decode(Reply.self, raw.bytes) else {
+            guard let reply = try? JSONReader.decode(Reply.self, raw.bytes, textLimit: limit)
+            else {
                 return .unknown(Outage(.unreadable, underlying: "a reply that cannot be decoded"))
             }
             return .success(reply)

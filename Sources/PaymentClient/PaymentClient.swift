@@ -27,6 +27,12 @@ package struct PaymentClient: Sendable {
     private static let connectionLimit = 64
     /// The maximum size of a reply, in bytes.
     static let replyLimit = 256 * 1024
+    /// The maximum length of a text in a reply, in bytes. No id, name or memo is as long. A reply
+    /// with a longer text is unreadable: the journal's records and the local API's snapshots, which
+    /// contain such texts, have limits of their own.
+    static let textLimit = 1024
+    /// The same for a reply with a token or the address of a page. Neither is recorded.
+    static let longTextLimit = 16 * 1024
 
     static let readyPath = "/readyz"
 
@@ -86,7 +92,7 @@ package struct PaymentClient: Sendable {
     ///
     /// - Returns: The token. Refused with `NOT_FOUND` by all other servers.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
-        await post("/auth/dev-login", ["email": email])
+        await post("/auth/dev-login", ["email": email], textLimit: Self.longTextLimit)
     }
 
     /// Exchanges a device's credential for a short-lived token.
@@ -95,7 +101,11 @@ package struct PaymentClient: Sendable {
     ///   if the credential is not accepted. After `.unknown`, retry with the same credential: the
     ///   server accepts it until the next credential is used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
-        await post("/auth/token", ["refresh_token": credential])
+        await post(
+            "/auth/token",
+            ["refresh_token": credential],
+            textLimit: Self.longTextLimit
+        )
     }
 
     /// Asks the server if it accepts a token or a device's credential. Changes nothing.
@@ -260,9 +270,13 @@ package struct PaymentClient: Sendable {
 
     private func post<Reply: Decodable & Sendable>(
         _ path: String,
-        _ body: some Encodable
+        _ body: some Encodable,
+        textLimit limit: Int = textLimit
     ) async -> Answer<Reply> {
-        decode(await raw(.POST, path, body: CanonicalJSON.bytes(of: body)))
+        decode(
+            await raw(.POST, path, body: CanonicalJSON.bytes(of: body)),
+            textLimit: limit
+        )
     }
 
     /// Makes a `POST` call with an idempotency key.

@@ -15,15 +15,20 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// A Boolean that is true if calls are encrypted or stay on this machine.
     package let isPrivate: Bool
 
+    /// The visible characters that a URL must not contain.
+    private static let forbidden = Set("\"<>@?#\\".utf8)
+
     /// Parses a URL.
     ///
-    /// - Returns: `nil` if the text is not `http://` or `https://` with a host. User information,
-    ///   query and fragment are not allowed: a URL must not contain a secret.
+    /// - Returns: `nil` if the text is not `http://` or `https://` with a host, in visible ASCII.
+    ///   User information, query and fragment are not allowed: a URL must not contain a secret.
     package init?(_ text: String) {
+        // Bytes, because one `Character` may hold an allowed and a forbidden one.
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.forbidden.contains($0) })
+        else { return nil }
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == "http" || parts[0] == "https" else { return nil }
         let rest = parts[1]
-        guard !rest.contains(where: { " \t\r\n\"<>@?#\\".contains($0) }) else { return nil }
         let authority = rest.prefix { $0 != "/" }
         guard let (host, port) = Self.hostAndPort(of: authority) else { return nil }
         var kept = text
@@ -58,7 +63,10 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         }
         guard !host.isEmpty else { return nil }
         guard let port else { return (host, nil) }
-        guard let number = UInt16(port), number > 0 else { return nil }
+        // `UInt16` also accepts a sign.
+        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port),
+            number > 0
+        else { return nil }
         return (host, number)
     }
 }

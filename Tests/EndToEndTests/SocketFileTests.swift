@@ -73,8 +73,16 @@ struct SocketFileTests {
         try await eventually("another program has the socket") { other.text.isEmpty ? nil : true }
         for device in [removed, replaced] {
             #expect(try await device.exitCode() == 74)
+            // The other program's socket stays.
+            let isThere = FileManager.default.fileExists(atPath: device.socket)
+            #expect(isThere == (device.socket == replaced.socket))
             let log = try device.log()
             #expect(log.contains("\(device.socket) was removed or replaced"), "\(log)")
+        }
+        // A caller of its socket would wait for an answer.
+        other.signal(SIGKILL)
+        try await other.exitCode()
+        for device in [removed, replaced] {
             try await device.start()
             let status = try await device.get("/v1/status", as: StatusReply.self)
             #expect(status.version.hasPrefix("0."))

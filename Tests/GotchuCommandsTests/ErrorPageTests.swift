@@ -164,7 +164,8 @@ extension ErrorCode {
         case .badServerAnswer:
             "The payment server's answer is not as its contract says. The call may have been "
                 + "carried out."
-        case .journalUnwritable: "The disk is full or broken. Nothing was started."
+        case .journalUnwritable:
+            "The disk is full or broken, or the journal was removed. Nothing was started."
         case .outcomeUnknown:
             "The disk broke during the call: gotchud cannot tell yet whether it was recorded. The "
                 + "lists say how it ends."

@@ -74,7 +74,8 @@ struct ResumedRequestTests {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
         let log = RecordedLog(level: .debug)
-        let request = try record()
+        var request = try record()
+        request.tipCents = 0
         let service = try service(resuming: [request], radio, log, folder)
         func applyTip(_ tip: Int64) async throws -> RequestView {
             await service.apply(Self.paid(request, tip: tip), to: request.sid)

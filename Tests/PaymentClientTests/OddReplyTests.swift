@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import GotchuAPI
 import GotchuCore
 import TestSupport
@@ -34,7 +35,7 @@ struct OddReplyTests {
                 #expect(await client.probe().outage != nil, "\(reply.name)")
             }
         }
-        let name = String(repeating: "x", count: 10_000)
+        let name = String(repeating: "x", count: 1_000)
         let body =
             #"{"sid":"\#(session)","amount_cents":5,"memo":"\#(name)","#
             + #""payee_display":{"name":"\#(name)"}}"#
@@ -61,6 +62,90 @@ struct OddReplyTests {
         try await http.shutdown()
         #expect(resolved?.payee.name.count == 140 && resolved?.memo?.count == 140)
         #expect(problem?.errorCode == .sessionPaid)
+    }
+
+    @Test("A reply with a text over 1 KiB is unreadable; a token may be longer")
+    func longTexts() async throws {
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
+        let client = PaymentClient(server: url, http: http)
+        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
+        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
+        func answer(_ kind: String, _ body: String) {
+            let head = "HTTP/1.1 200 X\r\nConnection: close\r\nContent-Type: \(kind)\r\n"
+            odd.answer(Array((head + "Content-Length: \(body.utf8.count)\r\n\r\n" + body).utf8))
+        }
+        for (length, isReadable) in [(1024, true), (1025, false)] {
+            let id = String(repeating: "x", count: length)
+            let paid = #"{"ok":true,"new_balance_cents":1,"transfer_id":"\#(id)"}"#
+            answer("application/json", paid)
+            switch await client.send(body: Array("{}".utf8), key: key) {
+            case .success(let reply): #expect(isReadable && reply.transferID == id)
+            case .unknown(let outage): #expect(!isReadable && outage.code == .unreadable)
+            case .refused, .unauthorized: Issue.record("\(length) bytes are a refusal")
+            }
+            let state =
+                #"{"sid":"\#(session)","status":"PAID","amount_cents":5,"kind":"\#(id)","#
+                + #""exp_at":"2030-01-01T00:00:00Z","version":1}"#
+            answer("text/event-stream", "data: \(state)\n\n")
+            var states = 0
+            _ = await client.followSession(session) { _ in states += 1 }
+            #expect(states == (isReadable ? 1 : 0), "\(length)")
+        }
+        let token = String(repeating: "x", count: 2_000)
+        answer(
+            "application/json",
+            #"{"access_token":"\#(token)","token_type":"Bearer","expires_in":600,"#
+                + #""refresh_token":"r","user_id":"u","scope":""}"#
+        )
+        let granted = await client.refresh("c")
+        try await http.shutdown()
+        guard case .success(let reply) = granted else {
+            Issue.record("A long token is not accepted")
+            return
+        }
+        #expect(reply.accessToken == token)
+    }
+
+    @Test(
+        "A stream without a state is given up in time, even if bytes keep coming",
+        arguments: [
+            // The body of an error, and comments of a stream.
+            ("HTTP/1.1 503 X\r\nContent-Length: 200000\r\n\r\n", " "),
+            ("HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n", ": k\n\n"),
+        ]
+    )
+    func streamWithoutState(head: String, piece: String) async throws {
+        let listener = try LoopbackListener()
+        defer { listener.stop() }
+        listener.start { connection in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            _ = recv(connection, &buffer, buffer.count, 0)
+            var bytes = Array(head.utf8)
+            while send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0 {
+                bytes = Array(piece.utf8)
+                // SAFETY: the slow pieces are what this server is for.
+                Thread.sleep(forTimeInterval: 0.5)
+            }
+            close(connection)
+        }
+        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let url = try #require(ServerURL("http://127.0.0.1:\(listener.port)"))
+        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
+        let start = ContinuousClock.now
+        let end = await PaymentClient(server: url, http: http).followSession(session) { _ in
+            Issue.record("A state is received")
+        }
+        // The limit is 10 s; the rest is for a busy machine.
+        #expect(start.duration(to: .now) < .seconds(35))
+        try await http.shutdown()
+        guard case .unknown(let outage) = end else {
+            Issue.record("\(end)")
+            return
+        }
+        #expect(outage.code == .timedOut)
     }
 
     @Test("Combining marks in a reply cost the daemon at most four times as much as other text")

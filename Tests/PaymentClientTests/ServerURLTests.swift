@@ -24,7 +24,10 @@ struct ServerURLTests {
         arguments: [
             "", "pay.example", "ftp://x", "http://", "http://:80", "http://user:pw@host",
             "http://host:0", "http://host:99999", "http://host?x=1", "http://host#x", "http://a b",
-            "http://[::1", "http://[::1]x",
+            "http://[::1", "http://[::1]x", "http://host:+80", "http://host:", "http://host/a\nb",
+            "http://host/a\r\nb", "http://host/\u{1B}[2J", "http://host/\u{0}",
+            "http://host/\u{7F}", "http://host/\u{202E}x", "http://user@\u{301}host",
+            "http://host?\u{301}x=1", "http://host#\u{301}x", "http://h\u{F6}st",
         ]
     )
     func refuses(text: String) {

@@ -64,7 +64,11 @@ package struct Places: Codable, Equatable, Sendable {
         self.paidShares = paidShares
     }
 
-    /// Creates the places from a session's members; `nil` if one payer pays it.
+    /// The maximum number of ids of paid shares; a split has at most as many shares.
+    private static let shareLimit = 50
+
+    /// Creates the places from a session's members; `nil` if one payer pays it. Further ids of
+    /// paid shares are dropped.
     init?(
         _ kind: String?,
         _ places: Int64?,
@@ -80,7 +84,7 @@ package struct Places: Codable, Equatable, Sendable {
             paid: paid,
             held: held,
             paidCents: paidCents,
-            paidShares: paidShares
+            paidShares: paidShares.map { Array($0.prefix(Self.shareLimit)) }
         )
     }
 

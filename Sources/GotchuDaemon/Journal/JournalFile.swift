@@ -9,7 +9,7 @@ struct JournalFile: ~Copyable {
     static let lineLimit = 2000
     private static let name = "journal"
     /// The number of bytes that a check writes. It is more than the longest record.
-    private static let checkLength = 16 * 1024
+    private static let checkLength = 32 * 1024
     /// The free bytes from which a write is assumed to fit. A payment takes a few hundred.
     private static let enoughSpace: UInt = 1024 * 1024
 

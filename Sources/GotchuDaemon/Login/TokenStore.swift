@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Glibc
 import GotchuAPI
@@ -13,7 +14,8 @@ final class TokenStore: Sendable {
     /// The file of a credential's successors. It is used if `login` may not write the credential's
     /// own file.
     private let successorPath: String
-    /// The file of the code that this machine exchanges, with the nonce of the exchange.
+    /// The file of the secret from which the nonces of this machine's exchanges of codes are
+    /// derived.
     private let enrolmentPath: String
     /// The source of the login.
     let origin: Origin
@@ -141,20 +143,36 @@ final class TokenStore: Sendable {
 
     /// Returns a code with the nonce of this machine's exchange of it.
     ///
-    /// The server accepts a code once, and again only with the same nonce. It is therefore stored
-    /// durably before it is sent: if the reply is lost, this machine can repeat the exchange.
+    /// The server accepts a code once, and again only with the same nonce. The nonce is derived
+    /// from the code and a secret, which is stored durably before the first use: if the reply is
+    /// lost, this machine can repeat the exchange, even after another code was tried.
     func enrolment(of code: String) throws(Failure) -> String {
-        if let begun = Self.read(enrolmentPath), begun.hasPrefix(code + "~") { return begun }
-        let shown = Self.withNonce(code)
-        try Self.write(shown, to: enrolmentPath)
-        return shown
+        let secret = try enrolmentSecret()
+        let digest = HMAC<SHA256>.authenticationCode(
+            for: Array(code.utf8),
+            using: SymmetricKey(data: Array(secret.utf8))
+        )
+        let nonce = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Self.withNonce(code, nonce)
     }
 
-    /// Returns a credential with a random id of its next exchange. Both are stored. The server then
-    /// recognizes a late replay of the exchange. An exchange by a copy of this machine has another
-    /// id.
-    static func withNonce(_ credential: String) -> String {
-        "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    /// Returns the stored secret of the exchanges of codes. If there is none, stores a random one.
+    private func enrolmentSecret() throws(Failure) -> String {
+        if let stored = Self.read(enrolmentPath) { return stored }
+        let secret = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+            .joined(separator: "-")
+        try Self.write(secret, to: enrolmentPath)
+        return secret
+    }
+
+    /// Returns a credential with the id of its next exchange, by default a random one. Both are
+    /// stored, or derived anew for each replay. The server then recognizes a late replay of the
+    /// exchange. An exchange by a copy of this machine has another id.
+    static func withNonce(
+        _ credential: String,
+        _ nonce: UInt64 = .random(in: .min ... .max)
+    ) -> String {
+        "\(credential)~\(String(nonce, radix: 36))"
     }
 
     /// Returns true if a code is the one that the login comes from.

@@ -60,14 +60,22 @@ package struct LocalServer: Service {
     ///   the process recovers everything: the folder, the lock and the file.
     package func run() async throws {
         let watch = SocketWatch(path: path)
+        defer { watch.end() }
+        try await withGracefulShutdownHandler {
+            try await serve(watch)
+        } onGracefulShutdown: {
+            watch.end()
+        }
+    }
+
+    private func serve(_ watch: SocketWatch) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server(watch).run() }
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
                     hub.sendHeartbeat()
-                    // A server that shuts down removes the file itself.
-                    if !Task.isShuttingDownGracefully { try watch.check() }
+                    try watch.check()
                 }
             }
             defer { group.cancelAll() }
@@ -86,7 +94,7 @@ package struct LocalServer: Service {
         let routes = LocalRoutes(backend: backend, hub: hub)
         let display = DisplayRoutes(feed: display, source: .socket)
         return try http.server(
-            at: .unixDomainSocket(path: path),
+            at: .unixDomainSocket(path: watch.boundPath),
             connectionLimit: Self.connectionLimit,
             routes: { table in
                 routes.add(to: table)
