@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from bench import gotchu, machine
 
 QUIZ = "01999f00-0000-7000-8000-000000000002"
-ORIGIN = "http://127.0.0.1:7777"
+HOST = "127.0.0.1:7777"
+ORIGIN = f"http://{HOST}"
 CALLERS = 60
 PAYMENTS = 20
 ENTRANTS = 14
@@ -109,9 +110,9 @@ class Setup:
     def pay(self, payee, payer, amount=100):
         """Makes a payment. Returns the milliseconds that the payer's request took."""
         made = payee.post("/sessions/create", {"amount_cents": amount, "memo": "Coffee"})
-        payer.post("/sessions/lock", {"session_id": made["session_id"]})
+        payer.post("/sessions/lock", {"sid": made["sid"]})
         started = time.perf_counter()
-        payer.post("/wallet/send", {"session_id": made["session_id"]})
+        payer.post("/wallet/send", {"sid": made["sid"]})
         return (time.perf_counter() - started) * 1_000
 
     def payments(self):
@@ -130,7 +131,8 @@ class Setup:
                                        "to": "/web/earnings"})
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request("POST", "/web/login/dev", form, {
-            "Content-Type": "application/x-www-form-urlencoded", "Origin": ORIGIN})
+            "Content-Type": "application/x-www-form-urlencoded", "Origin": ORIGIN,
+            "Host": HOST})
         reply = connection.getresponse()
         reply.read()
         if reply.status != 303:
@@ -171,6 +173,7 @@ def measure(setup, calls):
         if calls:
             process.start()
             started.wait(60)
+            time.sleep(1)  # All callers are at work by then.
         try:
             slowest = max(setup.pay(payee, payer) for _ in range(PAYMENTS))
         finally:
@@ -188,7 +191,7 @@ def run(options, folder):
         setup.contests()
         contest = setup.scored()
         setup.payments()
-        cookie = {"Cookie": setup.cookie()}
+        cookie = {"Cookie": setup.cookie(), "Host": HOST}
         organizer = {"Authorization": f"Bearer {tokens[ORGANIZER]}"}
         seller = {"Authorization": f"Bearer {tokens[SELLER]}"}
         entrants = [{"Authorization": f"Bearer {tokens[FIRST + n]}"} for n in range(ENTRANTS)]
@@ -208,7 +211,9 @@ def run(options, folder):
             "declarations": [dispute] + [
                 ("POST", f"{place}/complete", body, keyed) for _ in range(CALLERS - 1)],
             "files": [("GET", "/web/earnings.csv?period=month", None, cookie)],
-            "reports": [("GET", "/api/payments/earnings?period=month&by=day", None, seller)],
+            "reports": [("GET", "/api/payments/earnings?from=2026-01-01&to=2027-02-04", None, seller)],
+            "pages of reports": [
+                ("GET", "/web/earnings?from=2026-01-01&to=2027-02-04", None, cookie)],
         }
         found = {name: measure(setup, calls) for name, calls in kinds.items()}
     gotchu.verify(options.server, database)

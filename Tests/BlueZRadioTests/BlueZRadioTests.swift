@@ -68,7 +68,8 @@ import Testing
             try await bluez.removesAdapter()
             let gone = try await running.state { $0.problem?.code == .noAdapter }
             #expect(gone.adapter == nil)
-            #expect(gone.problem?.sentence == "The Bluetooth adapter 02:AA:00:00:00:00 is not there.")
+            let sentence = "The Bluetooth adapter 02:AA:00:00:00:00 is not there."
+            #expect(gone.problem?.sentence == sentence)
             try await bluez.addsAdapter(named: "hci1")
             let state = try await running.state { $0.isScanning && $0.advertising == [Self.eid] }
             #expect(state.adapter == "hci1" && state.problem == nil)

@@ -81,7 +81,10 @@ struct ContestFormTests {
                 try ScoreTable(arguments: [argument])
             }
         }
-        for table in ["", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2", "entry,points\n1,2\r3"] {
+        for table in [
+            "", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2",
+            "entry,points\n1,2\r3",
+        ] {
             #expect(throws: ScoreTable.Malformed.self, "\(table)") { try ScoreTable(csv: table) }
         }
         let violation = #expect(throws: ScoreTable.Malformed.self) {

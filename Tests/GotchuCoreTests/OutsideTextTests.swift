@@ -71,7 +71,9 @@ struct OutsideTextTests {
         ])
         #expect(fields?.map(\.0) == ["Cookie", "Host", "Idempotency-Key"])
         #expect(
-            fields?.map(\.1) == ["a=\u{FFFD}\u{FFFD}; b=c", "x", "0123456789abcdef\u{FFFD}\u{FFFD}"]
+            fields?.map(\.1) == [
+                "a=\u{FFFD}\u{FFFD}; b=c", "x", "0123456789abcdef\u{FFFD}\u{FFFD}",
+            ]
         )
     }
 }
