@@ -33,7 +33,7 @@ struct DaemonFailure: Error {
             let status: ExitStatus =
                 switch failure {
                 case .inUse: .unavailable
-                case .system, .uncertain, .unreadable: .inputOutput
+                case .system, .removed, .uncertain, .unreadable: .inputOutput
                 // A restart does not help. With this code, the unit does not restart gotchud.
                 case .corrupt, .foreign: .badData
                 }

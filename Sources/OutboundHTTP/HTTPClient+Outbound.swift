@@ -4,17 +4,6 @@ package import NIOCore
 internal import NIOHTTP1
 
 extension HTTPClient.Configuration {
-    /// The limits of a reply's head.
-    private static let replyHeads = {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = 16 * 1024
-        limits.maxHeaderListSize = 64 * 1024
-        return limits
-    }()
-    /// The most bytes that the parser holds before it has made something of them. White space in a
-    /// head counts in none of its own limits.
-    private static let unparsedLimit = 128 * 1024
-
     /// Makes the configuration for calls to third-party hosts.
     ///
     /// HTTP/1.1 only, and no redirects. No reply can crash the process: an invalid reply closes its
@@ -39,21 +28,16 @@ extension HTTPClient.Configuration {
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                let unbounded = try pipeline.handler(
+                let decoder = try pipeline.handler(
                     type: ByteToMessageHandler<HTTPResponseDecoder>.self
                 )
-                let decoder = HTTPResponseDecoder(
-                    informationalResponseStrategy: .forward,
-                    limitConfiguration: replyHeads
+                let entrance = ReplyEntrance()
+                let pieceLimit = isStreaming ? .max : ReplyGuard.defaultPieceLimit
+                try pipeline.addHandler(entrance, position: .before(decoder))
+                try pipeline.addHandler(
+                    ReplyGuard(entrance, pieceLimit: pieceLimit),
+                    position: .after(decoder)
                 )
-                try pipeline.addHandlers(
-                    [
-                        ByteToMessageHandler(decoder, maximumBufferSize: unparsedLimit),
-                        ReplyGuard(pieceLimit: isStreaming ? .max : ReplyGuard.defaultPieceLimit),
-                    ],
-                    position: .after(unbounded)
-                )
-                pipeline.removeHandler(unbounded, promise: nil)
             }
         }
         return configuration
@@ -61,7 +45,7 @@ extension HTTPClient.Configuration {
 }
 
 /// A reply that is refused: its status is invalid, there are too many informational replies before
-/// it, or its body has too many small pieces.
+/// it, its body has too many small pieces, or the decoder gets many bytes without a part of it.
 struct UnreadableReply: Error, Equatable {
     /// The number in its status line.
     package let status: Int
@@ -73,8 +57,8 @@ struct UnreadableReply: Error, Equatable {
 /// limits neither the number nor the cost of informational replies. If a status is below 100, NIO's
 /// decoder also sends the end of the reply. AsyncHTTPClient then gets an end without a final head,
 /// which violates a precondition (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body costs
-/// the event loop time, even a chunk of one byte. Header values are passed on in ASCII, because
-/// they are compared later.
+/// the event loop time, even a chunk of one byte. Bytes of header values that are not ASCII are
+/// replaced, because they are compared later.
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -86,6 +70,7 @@ final class ReplyGuard: ChannelInboundHandler {
     /// The maximum number of body pieces of less than 256 bytes each.
     static let defaultPieceLimit = 4_096
 
+    private let entrance: ReplyEntrance
     private let pieceLimit: Int
     private var informational = 0
     /// The current reply's status, and the number of small pieces in its body so far.
@@ -93,12 +78,13 @@ final class ReplyGuard: ChannelInboundHandler {
     private var smallPieces = 0
     private var isOver = false
 
-    init(pieceLimit: Int) {
-        self.pieceLimit = pieceLimit
+    init(_ entrance: ReplyEntrance, pieceLimit: Int) {
+        (self.entrance, self.pieceLimit) = (entrance, pieceLimit)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
+        entrance.unparsed = 0
         var part = unwrapInboundIn(data)
         switch part {
         case .head(var head):
@@ -117,6 +103,25 @@ final class ReplyGuard: ChannelInboundHandler {
         guard isRefused else { return context.fireChannelRead(wrapInboundOut(part)) }
         isOver = true
         context.fireErrorCaught(UnreadableReply(status: status))
+        context.close(promise: nil)
+    }
+}
+
+/// The entrance of a reply's decoder, whose own limits do not count white space: it would keep any
+/// number of blank bytes in memory.
+final class ReplyEntrance: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// The maximum number of bytes without a part of a reply. One read has fewer.
+    private static let limit = 128 * 1024
+
+    /// The number of bytes since the decoder's last part.
+    var unparsed = 0
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unparsed += unwrapInboundIn(data).readableBytes
+        guard unparsed > Self.limit else { return context.fireChannelRead(data) }
+        context.fireErrorCaught(UnreadableReply(status: 0))
         context.close(promise: nil)
     }
 }

@@ -279,8 +279,7 @@ struct JournalTests {
     func removed() async throws {
         let journal = try Journal(folder: folder.path)
         var outcomes = journal.outcomes.makeAsyncIterator()
-        let reason = "The file was removed or replaced"
-        let gone = JournalFailure.system(operation: "find", reason: reason)
+        let gone = JournalFailure.removed(file: file)
         try await journal.append(.payment(try payment("a")))
         try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
         for _ in 0..<2 {

@@ -208,6 +208,29 @@ struct PaymentDriveTests {
         #expect(bench.server.movements == 1)
     }
 
+    @Test("A call that is repeated right after a restart does not join what the kill interrupted")
+    func repeatedAtOnce() async throws {
+        let (first, key) = (try Bench(), IdempotencyKey.random())
+        first.journal.failUncertainly(1)
+        _ = try? await first.payments.create(Bench.wish, key: key)
+        let next = try Bench(first.journal.records, server: first.server)
+        let again = try await next.payments.create(Bench.wish, key: key)
+        #expect(!again.isReplay)
+        await next.drive(isResumed: true)
+        let views = await next.payments.views()
+        #expect(views.map(\.state) == [.paid, .declined] && again.view.id == views[0].id)
+        #expect(next.server.movements == 1)
+    }
+
+    @Test("A decision about another session does not decide a payment")
+    func otherSession() async throws {
+        let bench = try Bench()
+        bench.server.script(.send, .doneUnheard, .refused(403, "FORBIDDEN"))
+        bench.server.lookUps = [#"{"outcome":"declined","status":402,"sid":"s-2","code":"X"}"#]
+        #expect(try await bench.pay().state == .paid)
+        #expect(bench.server.lookUps.isEmpty && bench.server.movements == 1)
+    }
+
     @Test("The same key starts a payment anew if its first call could not be recorded")
     func uncertainKey() async throws {
         let bench = try Bench()

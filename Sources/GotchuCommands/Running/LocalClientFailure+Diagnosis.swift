@@ -53,6 +53,12 @@ extension LocalClientFailure {
         }
     }
 
+    /// Returns the command that shows who listens. A gotchud's socket was bound to a name beside its
+    /// path.
+    private static func listenerCommand(_ path: String) -> String {
+        "sudo ss -xlp src \("\(path)*".shellQuoted)"
+    }
+
     /// The next command to run, if this failure has a specific one.
     func nextCommand(_ invocation: Invocation) -> String? {
         switch self {
@@ -63,9 +69,9 @@ extension LocalClientFailure {
         case .permissionDenied(let path):
             "Join the socket's group, or have your user id listed in gotchud.json. See who has "
                 + "access: namei -l \(path.shellQuoted)"
-        case .foreignListener(let path, _): "sudo ss -xlp src \(path.shellQuoted)"
+        case .foreignListener(let path, _): Self.listenerCommand(path)
         case .pathTooLong: "Choose a shorter path for --socket or GOTCHU_SOCKET."
-        case .apiMismatch(nil), .unreadableReply: "sudo ss -xlp src \(invocation.socketPath)"
+        case .apiMismatch(nil), .unreadableReply: Self.listenerCommand(invocation.socketPath)
         case .system: nil
         case .problem(let problem):
             (problem.fix ?? problem.defaultNextCommand(invocation))?.printable

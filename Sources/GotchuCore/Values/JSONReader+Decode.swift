@@ -5,8 +5,8 @@ extension JSONReader {
     /// and texts may be hashed and compared.
     ///
     /// - Parameters:
-    ///   - checksText: False for a document that must not be refused for its texts, because it is
-    ///     also about others than those who wrote them.
+    ///   - checksText: False for the provider's documents: a payer's name in them may be any text,
+    ///     and must not make the document unreadable.
     ///   - textLimit: The maximum length of a text, in bytes.
     /// - Throws: `Malformed` or `DecodingError`.
     package static func decode<Value: Decodable>(

@@ -3,7 +3,7 @@
 /// Swift hashes and compares strings by canonical equivalence, and sorts each run of combining
 /// marks for it. That takes the square of the run's length: 60 KB of marks take 0.7 s each time. So
 /// text that people write may have short runs only. Where only ASCII is known, other bytes are
-/// replaced by DEL, which no value of ours has.
+/// replaced by DEL, which no value of ours has, or in header values by U+FFFD.
 extension String {
     /// The maximum number of combining marks in a row (UAX #15, 13: the Stream-Safe Text Format).
     /// No language needs as many.

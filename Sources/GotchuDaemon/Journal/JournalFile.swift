@@ -122,12 +122,11 @@ struct JournalFile: ~Copyable {
     /// Refuses a journal whose file was removed or replaced: what is written then is gone when this
     /// process ends.
     private func requireFile() throws(JournalFailure) {
+        let path = "\(folder)/\(Self.name)"
         var (own, named) = (stat(), stat())
-        guard fstat(descriptor, &own) == 0, lstat("\(folder)/\(Self.name)", &named) == 0,
+        guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0,
             own.st_dev == named.st_dev, own.st_ino == named.st_ino
-        else {
-            throw .system(operation: "find", reason: "The file was removed or replaced")
-        }
+        else { throw .removed(file: path) }
     }
 
     /// Undoes a write that failed.

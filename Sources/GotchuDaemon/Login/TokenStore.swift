@@ -186,7 +186,6 @@ final class TokenStore: Sendable {
         guard token == old else { return }
         try Self.write(successor, to: isWritable ? path : successorPath)
         cached.withLock { if $0 == old { $0 = successor } }
-        unlink(enrolmentPath)
     }
 
     /// The identity of the token's user; `nil` if there is no token. It only distinguishes users.
@@ -211,7 +210,6 @@ final class TokenStore: Sendable {
             throw .system(String(cString: strerror(errno)))
         }
         cached.withLock { $0 = token }
-        unlink(enrolmentPath)
     }
 
     static func identity(of token: String) -> String {

@@ -23,8 +23,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
     }
 
     func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: PaymentView)? {
-        // The caller of a payment that was not started may start it with the same key.
-        for record in payments where record.refusal != .notStarted {
+        for record in payments where !isNotStarted(record) {
             for call in record.calls where call.key == key { return (call, view(record)) }
         }
         return nil
@@ -46,7 +45,10 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         let session = try await agreedSession(new)
         try await checkProximity(new, session.sid)
         let since = new.eid.flatMap { proximity.nearSince($0) }
-        if let open = payments.first(where: { $0.isOpen && $0.sid == session.sid }) {
+        let open = payments.first {
+            $0.isOpen && $0.sid == session.sid && !isNotStarted($0)
+        }
+        if let open {
             guard open.user == user else {
                 throw Problem(
                     .paymentInProgress,

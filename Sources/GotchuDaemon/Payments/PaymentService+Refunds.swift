@@ -31,7 +31,8 @@ extension PaymentService {
             return Created(replayView(of: known), isReplay: true)
         }
         let earlier = refunds.filter { $0.sid == wish.sid }
-        guard !starting.contains(wish.sid), !earlier.contains(where: \.isOpen) else {
+        let isOneOpen = earlier.contains { $0.isOpen && !isNotStarted($0) }
+        guard !starting.contains(wish.sid), !isOneOpen else {
             throw Problem(
                 .paymentInProgress,
                 detail: "Another refund of this request is under way.",
@@ -51,7 +52,7 @@ extension PaymentService {
 
     /// Returns the oldest refund of a wish that was not declined.
     private func existingRefund(for wish: NewRefund) -> RefundRecord? {
-        refunds.first { $0.wish == wish && $0.refusal == nil }
+        refunds.first { $0.wish == wish && $0.refusal == nil && !isNotStarted($0) }
     }
 
     /// Throws if the amount is in another currency: 500 yen are not 500 cents.

@@ -31,6 +31,8 @@ actor PaymentService: Service {
     private(set) var counts = Counts()
 
     private var records = RecordTable<String, any MoneyRecord>()
+    /// The records that the start found only begun. They were never sent, and end as not started.
+    private let foundBegun: Set<String>
     private var unresolved: UnresolvedPayments
     private var driveQueue: [(id: String, isResumed: Bool)]
     /// The waits between two attempts, by record.
@@ -50,13 +52,19 @@ actor PaymentService: Service {
         self.proximity = proximity
         self.sessions = sessions
         self.clock = clock
+        var begun: Set<String> = []
         for record in core.journal.contentsAtStart.records {
             switch record {
-            case .payment(let payment): records[payment.id] = payment
-            case .refund(let refund): records[refund.id] = refund
+            case .payment(let payment):
+                records[payment.id] = payment
+                if case .begun = payment.stage { begun.insert(payment.id) }
+            case .refund(let refund):
+                records[refund.id] = refund
+                if case .begun = refund.stage { begun.insert(refund.id) }
             case .request, .withdrawal, .contestEntry: break
             }
         }
+        foundBegun = begun
         let open = records.values.filter(\.isOpen)
         driveQueue = open.map { ($0.id, isResumed: true) }
         unresolved = UnresolvedPayments(open.map(\.id), at: .now)
@@ -83,6 +91,12 @@ actor PaymentService: Service {
     var refunds: [RefundRecord] { records.values.compactMap { $0 as? RefundRecord } }
 
     func record(_ id: String) -> (any MoneyRecord)? { records[id] }
+
+    /// Returns true for a record that was not started, also before the journal says so. No call
+    /// joins it: its caller repeats the call to start it anew.
+    func isNotStarted(_ record: any MoneyRecord) -> Bool {
+        record.refusal == .notStarted || foundBegun.contains(record.id)
+    }
 
     /// All records in memory, newest first.
     func views() -> [PaymentView] {

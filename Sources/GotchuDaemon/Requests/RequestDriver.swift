@@ -79,7 +79,9 @@ struct RequestDriver {
         while !Task.isCancelled, isDue || service.eidLifetime != nil {
             // The lifetime of the EID. The end of the request cancels this wait.
             if !isDue, let lifetime = service.eidLifetime { try? await Task.sleep(for: lifetime) }
-            guard !Task.isCancelled, await service.record(id) != nil else { return }
+            guard !Task.isCancelled, let record = await service.record(id),
+                record.state != .unknown
+            else { return }
             switch await service.rotate(id) {
             case .done, .notNow:
                 isDue = false

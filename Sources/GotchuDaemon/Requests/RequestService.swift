@@ -46,6 +46,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     var watchQueue: [SessionID] = []
     /// The number of requests that are being created. They are not in `records` yet.
     private var creating = 0
+    /// The EIDs of the requests that are being journalled, by session.
+    private var opening: [SessionID: EID] = [:]
     /// The number of attempts to create a request since the start.
     private var attempts = 0
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
@@ -142,8 +144,9 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
                 fix: "gotchu-ctl doctor"
             )
         }
-        // The expiry is by this device's clock, which may differ from the server's. The server ends
-        // a desk earlier if its contest locks before.
+        opening[session.sid] = session.eid
+        defer { opening[session.sid] = nil }
+        // The expiry is by this device's clock, which may differ from the server's.
         let end = Timestamp.now.advanced(
             by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
         )
@@ -158,7 +161,10 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
-            expiresAt: end,
+            // A desk ends when its contest locks. A time that is past says that a clock is wrong:
+            // the server's last event then ends it.
+            expiresAt: new.contestID == nil || session.expiresAt < .now
+                ? end : min(end, session.expiresAt),
             state: .advertising,
             isBegun: true,
             paidAt: nil,
@@ -188,8 +194,9 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
 
     /// Returns false if a request of this till has the session's id, or an open one has its EID.
     private func isNew(_ session: CreateSessionReply) -> Bool {
-        records[session.sid] == nil
-            && !records.values.contains { !$0.state.isFinal && $0.eid == session.eid }
+        let open = records.values.filter { !$0.state.isFinal }.map(\.eid) + opening.values
+        return records[session.sid] == nil && opening[session.sid] == nil
+            && !open.contains(session.eid)
     }
 
     private func requireRoom() throws(Problem) {

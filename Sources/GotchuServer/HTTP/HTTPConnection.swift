@@ -29,9 +29,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let bodyLimit: TimeAmount = .seconds(20)
     /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
-    /// The most parts of requests that wait. One read brings fewer, unless a body is in chunks of a
-    /// byte. A client that has closed its side may send more, because the channel then reads all
-    /// that the kernel has. Its connection is closed.
+    /// The most parts of requests that wait. One read brings fewer. A client that has closed its
+    /// side may send more, because the channel then reads all that the kernel has. Its connection
+    /// is closed.
     private static let pendingLimit = 8_192
 
     private enum Input {

@@ -22,8 +22,7 @@ struct HTTPConnector: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
-    /// The most bytes that the parser holds before it has made something of them. White space in a
-    /// head counts in none of its own limits.
+    /// The maximum number of unparsed bytes. The parser's own limits do not count white space.
     private static let unparsedLimit = 64 * 1024
     /// The timeout from a reply to the end of the next request's head. If a proxy sends a request
     /// just when its connection is closed, its client gets an error, so the proxy must be the first

@@ -53,7 +53,7 @@ struct DevicePages: Sendable {
         }
         guard isShown ?? true else {
             let problem = """
-                This device was added already. Its name or rights were others, or its code was \
+                This device was added already, with another name or other rights, or its code was \
                 used or revoked.
                 """
             return try await page(visit, problem: problem).response(for: visit, status: .conflict)

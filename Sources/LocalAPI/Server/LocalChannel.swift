@@ -16,6 +16,7 @@ struct LocalChannel: ServerChildChannel {
             // Handlers after the codec see neither the HTTP version nor the host in the target.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(RequestHeadHandler(), position: .before(codec))
+            // The channel reads nothing before its handlers are there and the first one is removed.
             let unbounded = try pipeline.handler(
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self
             )
@@ -37,7 +38,8 @@ struct LocalChannel: ServerChildChannel {
 /// Marks the last request of a connection (RFC 9112, 9.3). Every HTTP/1.0 request is marked. The
 /// mark is `Connection: close` in the only spelling that the later handlers know.
 ///
-/// Target and header values are passed on in ASCII, because they are compared later.
+/// Bytes of target and header values that are not ASCII are replaced, because they are compared
+/// later.
 ///
 /// If the target is absolute, its host replaces `Host` (RFC 9112, 3.2.2). Two `Host` fields stay:
 /// such a request is refused later (RFC 9112, 3.2).

@@ -20,8 +20,7 @@ package struct LocalHTTP: Sendable {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
-    /// The most bytes that the parser holds before it has made something of them. White space in a
-    /// head counts in none of its own limits.
+    /// The maximum number of unparsed bytes. The parser's own limits do not count white space.
     static let unparsedLimit = 64 * 1024
 
     private let entrance: any Entrance

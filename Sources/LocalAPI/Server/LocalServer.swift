@@ -100,10 +100,9 @@ package struct LocalServer: Service {
                 routes.add(to: table)
                 display.add(to: table, level: .observer)
             }
-        ) { [path, policy, groupID, logger, onReady] _ in
-            watch.begin()
-            Self.open(path: path, to: policy(), groupID: groupID, logger: logger)
-            await onReady()
+        ) { [policy, groupID, logger, onReady] _ in
+            Self.open(path: watch.boundPath, to: policy(), groupID: groupID, logger: logger)
+            if watch.begin() { await onReady() }
         }
     }
 

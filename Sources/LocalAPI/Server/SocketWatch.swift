@@ -31,10 +31,13 @@ package final class SocketWatch: Sendable {
     }
 
     /// Moves the socket that was just bound to its path, and records its file.
-    func begin() {
+    ///
+    /// - Returns: False if it cannot be moved. The next check then throws.
+    func begin() -> Bool {
         let own = Self.file(at: boundPath)
         let isMoved = rename(boundPath, path) == 0
         bound.withLock { $0 = .some(isMoved ? own : nil) }
+        return isMoved
     }
 
     /// Removes the file if it is still the bound socket. Later checks do not throw.

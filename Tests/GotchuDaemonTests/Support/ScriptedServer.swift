@@ -57,6 +57,7 @@ final class ScriptedServer: HTTPTransport {
         var sessionStatus = "advertising"
         var sessionMembers = ""
         var refreshes = 0
+        var lookUps: [String] = []
     }
 
     static let eid = "a1b2c3d4e5"
@@ -95,6 +96,12 @@ final class ScriptedServer: HTTPTransport {
     var sessionMembers: String {
         get { state.withLock(\.sessionMembers) }
         set { state.withLock { $0.sessionMembers = newValue } }
+    }
+
+    /// The replies to the next look-ups, in place of the decisions.
+    var lookUps: [String] {
+        get { state.withLock(\.lookUps) }
+        set { state.withLock { $0.lookUps = newValue } }
     }
 
     func execute(
@@ -183,6 +190,7 @@ final class ScriptedServer: HTTPTransport {
             state.decided[key] = known
             return (known.status, known.body, isReplay)
         case .lookUp:
+            if !state.lookUps.isEmpty { return (200, state.lookUps.removeFirst(), false) }
             guard let known = state.decided[key] else { return (404, problem("NOT_FOUND"), false) }
             let outcome = known.status == 200 ? "paid" : "declined"
             let code = known.status == 200 ? "" : #","code":"INSUFFICIENT_WALLET_BALANCE""#
