@@ -70,10 +70,6 @@ struct OutsideTextTests {
             (name: "Idempotency-Key", value: "0123456789abcdefü"),
         ])
         #expect(fields?.map(\.0) == ["Cookie", "Host", "Idempotency-Key"])
-        #expect(
-            fields?.map(\.1) == [
-                "a=\u{FFFD}\u{FFFD}; b=c", "x", "0123456789abcdef\u{FFFD}\u{FFFD}",
-            ]
-        )
+        #expect(fields?.map(\.1) == ["a=\u{FFFD}; b=c", "x", "0123456789abcdef\u{FFFD}"])
     }
 }

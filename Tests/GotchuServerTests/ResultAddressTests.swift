@@ -144,7 +144,7 @@ struct ResultAddressTests {
         #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
     }
 
-    @Test("Who has entered a contest in another tab is never told that they were not charged")
+    @Test("A visitor who entered a contest in another tab is never told that nothing was charged")
     func entered() async throws {
         let desk = try await request(.desk)
         let ann = try await browser("ann")

@@ -280,11 +280,8 @@ struct WebPageTests {
         #expect(try await enrol(with: first).status == 401)
         // With another name or other rights it is not the same form, and changes nothing.
         for (name, value) in [("name", "Other"), ("spend", "yes")] {
-            let other = try await ada.send(
-                "/web/devices",
-                fields.merging([name: value]) { $1 },
-                from: page
-            )
+            let changed = fields.merging([name: value]) { $1 }
+            let other = try await ada.send("/web/devices", changed, from: page)
             #expect(other.status == 409 && !other.text.contains("gotchu-device."), "\(name)")
         }
         let login = try await enrol(with: second)

@@ -53,8 +53,8 @@ extension LocalClientFailure {
         }
     }
 
-    /// Returns the command that shows who listens. A gotchud's socket was bound to a name beside its
-    /// path.
+    /// Returns the command that shows who listens. A gotchud's socket was bound to a name beside
+    /// its path.
     private static func listenerCommand(_ path: String) -> String {
         "sudo ss -xlp src \("\(path)*".shellQuoted)"
     }

@@ -66,14 +66,26 @@ extension StringProtocol {
     }
 }
 
-/// Returns the header fields of a message with U+FFFD in place of each byte of a value that is not
-/// ASCII; `nil` if there is none. The HTTP library replaces DEL by a space and drops it at the ends
-/// of a value, so that two idempotency keys could become one.
+/// Returns the header fields of a message with U+FFFD in place of each run of bytes of a value that
+/// are not ASCII; `nil` if there is none. The HTTP library replaces DEL by a space and drops it at
+/// the ends of a value, so that two idempotency keys could become one.
 package func maskedFields(
     _ fields: some Sequence<(name: String, value: String)>
 ) -> [(String, String)]? {
     guard fields.contains(where: { !$0.value.isASCII }) else { return nil }
-    return fields.map { ($0.name, String(decoding: $0.value.utf8, as: Unicode.ASCII.self)) }
+    return fields.map { name, value in
+        var bytes: [UInt8] = []
+        var isInRun = false
+        for byte in value.utf8 {
+            if byte < 0x80 {
+                bytes.append(byte)
+            } else if !isInRun {
+                bytes += "\u{FFFD}".utf8
+            }
+            isInRun = byte >= 0x80
+        }
+        return (name, String(decoding: bytes, as: UTF8.self))
+    }
 }
 
 /// One bit for each scalar of the first two planes: 1 if it continues a run of combining marks. The

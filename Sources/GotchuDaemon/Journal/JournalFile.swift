@@ -88,8 +88,8 @@ struct JournalFile: ~Copyable {
         contents.add(record)
     }
 
-    /// Checks that the file is there, and the free space. If that does not prove that the next write
-    /// fits, writes and syncs a file of its size beside the journal.
+    /// Checks that the file is there, and the free space. If that does not prove that the next
+    /// write fits, writes and syncs a file of its size beside the journal.
     ///
     /// - Parameter isUncertain: True to write the file even if there is enough free space.
     mutating func check(isUncertain: Bool) throws(JournalFailure) {

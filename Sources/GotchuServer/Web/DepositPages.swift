@@ -166,11 +166,10 @@ struct DepositPages: Sendable {
             "\(DepositLimits.open)",
             money(terms?.balanceMaximum ?? options.balanceMaximum)
         )
-        let note: HTML =
-            funding.stripe == nil ? "\(words.development)" : "\(words.byCard) \(limits)"
         return """
             <section class="panel" id="add"><h2>\(words.addMoney)</h2>\(form)
-            <p class="quiet">\(note)</p>
+            <p class="quiet">\(funding.stripe == nil ? words.development : words.byCard) \
+            \(limits)</p>
             </section>
             """
     }
