@@ -12,6 +12,7 @@ too slow, and the number of requests, as JSON.
 """
 
 import ctypes
+import functools
 import json
 import socket
 import sys
@@ -112,27 +113,34 @@ count = 0
 statuses = {}
 
 
+class Twin:
+    """A request in ASCII."""
+
+    def __init__(self, request):
+        self.request = request
+        self.once = min(cost(request)[0] for _ in range(3))
+
+    @functools.cached_property
+    def sum(self):
+        return sum(cost(self.request)[0] for _ in range(REPEATS))
+
+
 def compare(route, kind, text, plain):
     """Compares a request with its ASCII twin."""
     global count
     count += 1
     took, status = cost(text)
     statuses[status] = statuses.get(status, 0) + 1
-    if took <= FACTOR * plain:
+    if took <= FACTOR * plain.once:
         return
-    sums = [took, 0]
+    total = took
     for _ in range(REPEATS - 1):
-        sums[0] += cost(text)[0]
+        total += cost(text)[0]
         # One call that takes seconds need not be repeated.
-        if sums[0] > 5_000_000_000:
+        if total > 5_000_000_000:
             break
-    sums[1] = plain * REPEATS
-    if sums[0] > FACTOR * sums[1]:
-        slow.append([*route, kind, status, sums[0] // 1000, sums[1] // 1000])
-
-
-def plain_cost(request):
-    return min(cost(request)[0] for _ in range(3))
+    if total > FACTOR * plain.sum:
+        slow.append([*route, kind, status, total // 1000, plain.sum // 1000])
 
 
 def members(name, value, others=()):
@@ -146,20 +154,20 @@ def bodies(route):
     def send(kind, body, plain):
         compare(route, kind, request(route, body, more), plain)
 
-    plain = plain_cost(request(route, f'{{"{"a" * BODY}":1}}'.encode(), more))
+    plain = Twin(request(route, f'{{"{"a" * BODY}":1}}'.encode(), more))
     send("name", f'{{"{falling(BODY)}":1}}'.encode(), plain)
     send("clusters in a name", f'{{"{clusters(BODY)}":1}}'.encode(), plain)
     send("escaped name", f'{{"{unit_escaped(falling(BODY // 3))}":1}}'.encode(), plain)
     send("no UTF-8", b'{"' + b"\xcc" * BODY + b'":1}', plain)
     short = "".join(f',"{index}":1' for index in range(800))
     twin = f'{{"{"a" * (BODY - 8_000)}":1{short}}}'.encode()
-    plain = plain_cost(request(route, twin, more))
+    plain = Twin(request(route, twin, more))
     send("names", f'{{"{falling(BODY - 8_000)}":1{short}}}'.encode(), plain)
     many = ",".join(f'"\u0344{index}\u0316":1' for index in range(4_000))
     twin = ",".join(f'"aa{index}aa":1' for index in range(4_000))
-    plain = plain_cost(request(route, f"{{{twin}}}".encode(), more))
+    plain = Twin(request(route, f"{{{twin}}}".encode(), more))
     send("many names", f"{{{many}}}".encode(), plain)
-    plain = plain_cost(request(route, members("unknown", "a" * BODY), more))
+    plain = Twin(request(route, members("unknown", "a" * BODY), more))
     for name in plan["strings"]:
         # Some members are read only after others, and some only if there are no others.
         for others in [(), plan["integers"]]:
@@ -174,21 +182,21 @@ def forms(route):
         more = [("Content-Type", "application/x-www-form-urlencoded")]
         return request(route, (plan["form"] + text).encode(), more)
 
-    plain = plain_cost(form(f"unknown={'a' * size}"))
+    plain = Twin(form(f"unknown={'a' * size}"))
     for name in plan["fields"]:
         compare(route, f"field {name}", form(f"{name}={falling(size)}"), plain)
         compare(route, f"clusters in field {name}", form(f"{name}={clusters(size)}"), plain)
     compare(route, "field", form(f"{falling(size)}=1"), plain)
-    plain = plain_cost(form(f"{'%61' * (size // 3)}=1"))
+    plain = Twin(form(f"{'%61' * (size // 3)}=1"))
     compare(route, "escaped field", form(f"{escaped(falling(size // 3))}=1"), plain)
 
 
 def heads(route):
-    plain = plain_cost(request(route, more=[("X-Unknown", "a" * HEAD)]))
+    plain = Twin(request(route, more=[("X-Unknown", "a" * HEAD)]))
     for name in HEADERS:
         value = (b"100-continue" if name == "Expect" else b"") + falling(HEAD).encode()
         compare(route, name, request(route, more=[(name, value)]), plain)
-    plain = plain_cost(request(route, query=b"?a=" + b"%61" * (HEAD // 3)))
+    plain = Twin(request(route, query=b"?a=" + b"%61" * (HEAD // 3)))
     for name in plan["parameters"]:
         query = f"?{name}=".encode()
         compare(route, f"?{name}", request(route, query=query + falling(HEAD).encode()), plain)
@@ -198,7 +206,7 @@ def heads(route):
     text = escaped(falling(HEAD // 3))
     compare(route, "escaped name in the query", request(route, query=f"?{text}=1".encode()), plain)
     if "{}" in route[1]:
-        plain = plain_cost(request(route, part="%61" * (HEAD // 3)))
+        plain = Twin(request(route, part="%61" * (HEAD // 3)))
         compare(route, "escaped path", request(route, part=text), plain)
         compare(route, "path", request(route, part=falling(HEAD)), plain)
 

@@ -44,9 +44,7 @@ extension String {
         while let byte = rest.popFirst() {
             isQuery = isQuery || byte == UInt8(ascii: "?")
             let digits = byte == UInt8(ascii: "%") && isQuery && isReplaced ? rest.prefix(2) : []
-            if digits.count == 2, let first = digits.first, first > UInt8(ascii: "7"),
-                digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit })
-            {
+            if let escaped = escapedByte(digits), escaped >= 0x80 {
                 target += delete
                 rest.removeFirst(2)
             } else {

@@ -29,10 +29,7 @@ package func percentDecoded(_ segment: some Sequence<UInt8>) -> String? {
             bytes.append(byte)
             continue
         }
-        let digits = rest.prefix(2)
-        guard digits.count == 2, !digits.contains(UInt8(ascii: "+")),
-            let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { return nil }
+        guard let value = escapedByte(rest.prefix(2)) else { return nil }
         bytes.append(value)
         rest.removeFirst(2)
     }
@@ -40,4 +37,21 @@ package func percentDecoded(_ segment: some Sequence<UInt8>) -> String? {
         return nil
     }
     return text
+}
+
+/// Returns the byte of an escape's two hexadecimal digits; `nil` if they are none.
+package func escapedByte(_ digits: ArraySlice<UInt8>) -> UInt8? {
+    guard digits.count == 2 else { return nil }
+    var byte: UInt8 = 0
+    for digit in digits {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            byte = byte << 4 | (digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+            // A small letter is a capital one with this bit.
+            byte = byte << 4 | ((digit | 0x20) - UInt8(ascii: "a") + 10)
+        default: return nil
+        }
+    }
+    return byte
 }

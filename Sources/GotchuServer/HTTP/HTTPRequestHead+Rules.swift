@@ -56,10 +56,7 @@ extension HTTPRequestHead {
 
     /// Returns the character with a code of two hexadecimal digits; `nil` if it is not unreserved.
     private static func unreserved(_ digits: ArraySlice<UInt8>) -> UInt8? {
-        let text = String(decoding: digits, as: UTF8.self)
-        guard digits.count == 2, text.first != "+", let byte = UInt8(text, radix: 16) else {
-            return nil
-        }
+        guard let byte = escapedByte(digits) else { return nil }
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
