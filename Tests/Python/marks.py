@@ -131,10 +131,12 @@ def compare(route, kind, text, plain):
     count += 1
     took, status = cost(text)
     statuses[status] = statuses.get(status, 0) + 1
-    if took <= FACTOR * plain.once:
+    # A single call may be slow because the machine is busy, so there are two more.
+    limit = FACTOR * plain.once
+    if took <= limit or any(cost(text)[0] <= limit for _ in range(2)):
         return
-    total = took
-    for _ in range(REPEATS - 1):
+    total = 0
+    for _ in range(REPEATS):
         total += cost(text)[0]
         # One call that takes seconds need not be repeated.
         if total > 5_000_000_000:
