@@ -109,6 +109,9 @@ final class ReplyGuard: ChannelInboundHandler {
 
 /// The entrance of a reply's decoder, whose own limits do not count white space: it would keep any
 /// number of blank bytes in memory.
+///
+/// The library's decoder is not replaced by one with a maximum size, because a reply may come
+/// before the old one is removed: in the same flight as the end of the TLS handshake.
 final class ReplyEntrance: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

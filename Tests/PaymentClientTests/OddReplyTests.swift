@@ -10,15 +10,23 @@ import Testing
 /// A test with replies of a server that is not a payment server.
 @Suite("Odd replies to a daemon", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
+    private let odd: OddServer
+    private let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+    private let client: PaymentClient
+    private let session: SessionID
+    private let key: IdempotencyKey
+
+    init() throws {
+        odd = try OddServer()
+        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
+        client = PaymentClient(server: url, http: http)
+        session = try #require(SessionID(rawValue: "0123456789abcdef"))
+        key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
+    }
+
     @Test("No odd reply crashes the client or decides a payment; good replies are accepted later")
     func replies() async throws {
-        let odd = try OddServer()
         defer { odd.stop() }
-        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
-        let client = PaymentClient(server: url, http: http)
-        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
-        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
         for (number, reply) in OddReplies.all().enumerated() {
             odd.answer(reply.bytes)
             // No odd reply is a problem document with a code, so no reply is a refusal.
@@ -66,13 +74,7 @@ struct OddReplyTests {
 
     @Test("A reply with a text over 1 KiB is unreadable; a token may be longer")
     func longTexts() async throws {
-        let odd = try OddServer()
         defer { odd.stop() }
-        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
-        let client = PaymentClient(server: url, http: http)
-        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
-        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
         func answer(_ kind: String, _ body: String) {
             let head = "HTTP/1.1 200 X\r\nConnection: close\r\nContent-Type: \(kind)\r\n"
             odd.answer(Array((head + "Content-Length: \(body.utf8.count)\r\n\r\n" + body).utf8))
@@ -119,7 +121,10 @@ struct OddReplyTests {
     )
     func streamWithoutState(head: String, piece: String) async throws {
         let listener = try LoopbackListener()
-        defer { listener.stop() }
+        defer {
+            listener.stop()
+            odd.stop()
+        }
         listener.start { connection in
             var buffer = [UInt8](repeating: 0, count: 4096)
             _ = recv(connection, &buffer, buffer.count, 0)
@@ -131,9 +136,7 @@ struct OddReplyTests {
             }
             close(connection)
         }
-        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
         let url = try #require(ServerURL("http://127.0.0.1:\(listener.port)"))
-        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
         let start = ContinuousClock.now
         let end = await PaymentClient(server: url, http: http).followSession(session) { _ in
             Issue.record("A state is received")
@@ -150,12 +153,7 @@ struct OddReplyTests {
 
     @Test("Combining marks in a reply cost the daemon at most four times as much as other text")
     func marks() async throws {
-        let odd = try OddServer()
         defer { odd.stop() }
-        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
-        let client = PaymentClient(server: url, http: http)
-        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
         // Other tests of this process take time too, so the fastest of several calls counts.
         func time(_ status: Int, _ field: String, _ body: String) async -> Int {
             let head = "HTTP/1.1 \(status) X\r\nIdempotent-Replayed: \(field)\r\n"

@@ -4,8 +4,7 @@ package import Ledger
 
 /// The ids and unique names of contests and their child records.
 package enum ContestID {
-    /// Returns a contest's id from a caller's text; `nil` if it is not a UUID, in either
-    /// case.
+    /// Returns a contest's id from a caller's text, a UUID in either case; else `nil`.
     package static func parse(_ text: String) -> RecordID? {
         text.uuid.map(RecordID.init(trusted:))
     }

@@ -2,6 +2,9 @@ package import GotchuCore
 
 /// The terms on which several payers share a bill.
 package struct SplitTerms: Codable, Equatable, Sendable {
+    /// The allowed numbers of shares.
+    package static let allowedShares = 2...50
+
     /// The number of equal shares.
     package var shares: Int?
     /// The shares, if unequal; their sum is the amount.
@@ -19,7 +22,7 @@ package struct SplitTerms: Codable, Equatable, Sendable {
     init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
         shares = try fields.integer("shares").map { Int(clamping: $0) }
-        shareCents = try fields.integers("share_cents", limit: 50)
+        shareCents = try fields.integers("share_cents", limit: Self.allowedShares.upperBound)
         isAllOrNothing = try fields.boolean("is_all_or_nothing")
         try fields.rejectUnreadMembers()
     }
@@ -64,9 +67,6 @@ package struct Places: Codable, Equatable, Sendable {
         self.paidShares = paidShares
     }
 
-    /// The maximum number of ids of paid shares; a split has at most as many shares.
-    private static let shareLimit = 50
-
     /// Creates the places from a session's members; `nil` if one payer pays it. Further ids of
     /// paid shares are dropped.
     init?(
@@ -84,7 +84,7 @@ package struct Places: Codable, Equatable, Sendable {
             paid: paid,
             held: held,
             paidCents: paidCents,
-            paidShares: paidShares.map { Array($0.prefix(Self.shareLimit)) }
+            paidShares: paidShares.map { Array($0.prefix(SplitTerms.allowedShares.upperBound)) }
         )
     }
 

@@ -101,7 +101,7 @@ struct RequestCommand: SocketCommand {
             throw CommandFailure.usage("A shared bill allows no tip.", next: next)
         }
         let own = try shares.map { try Self.amounts($0, in: currency) }
-        guard (2...50).contains(own?.count ?? split ?? 0) else {
+        guard SplitTerms.allowedShares.contains(own?.count ?? split ?? 0) else {
             throw CommandFailure.usage("2 to 50 payers can share a bill.", next: next)
         }
         let sum = own?.map(\.minorUnits).reduce(0, +) ?? amount.minorUnits

@@ -10,7 +10,6 @@ extension RequestService {
     static let allowedSplitSeconds = 1...3_600
     /// The time for which a contest desk may be open, in seconds.
     static let allowedDeskSeconds = 1...43_200
-    static let allowedShares = 2...50
 
     static func validate(_ new: NewRequest) throws(Problem) {
         guard Money.allowedRequest.contains(new.amountCents) else {
@@ -35,7 +34,7 @@ extension RequestService {
         guard (split.shares == nil) != (split.shareCents == nil) else {
             throw Problem.invalid("split must have either shares or share_cents.")
         }
-        guard allowedShares.contains(split.count) else {
+        guard SplitTerms.allowedShares.contains(split.count) else {
             throw Problem.invalid("A split has 2 to 50 shares.")
         }
         let shares = split.shareCents ?? []
