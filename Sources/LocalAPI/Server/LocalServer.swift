@@ -73,7 +73,7 @@ package struct LocalServer: Service {
             group.addTask { try await server(watch).run() }
             group.addTask {
                 while true {
-                    // The pause between two signs of life. The socket's file is looked at then, too.
+                    // The pause between two signs of life, at which the socket is looked at, too.
                     try await Task.sleep(for: Self.heartbeat)
                     hub.sendHeartbeat()
                     try watch.check()
