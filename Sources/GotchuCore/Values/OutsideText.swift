@@ -47,8 +47,10 @@ extension String {
             if let escaped = escapedByte(digits), escaped >= 0x80 {
                 target += delete
                 rest.removeFirst(2)
+            } else if byte < 0x80 {
+                target.append(byte)
             } else {
-                target += byte < 0x80 ? [byte] : delete
+                target += delete
             }
         }
         return String(decoding: target, as: UTF8.self)
