@@ -43,8 +43,9 @@ extension String {
         var isQuery = false
         while let byte = rest.popFirst() {
             isQuery = isQuery || byte == UInt8(ascii: "?")
-            let digits = byte == UInt8(ascii: "%") && isQuery && isReplaced ? rest.prefix(2) : []
-            if let escaped = escapedByte(digits), escaped >= 0x80 {
+            if byte == UInt8(ascii: "%"), isQuery, isReplaced,
+                let escaped = escapedByte(rest.prefix(2)), escaped >= 0x80
+            {
                 target += delete
                 rest.removeFirst(2)
             } else if byte < 0x80 {
