@@ -198,7 +198,8 @@ def heads(route):
     for name in HEADERS:
         value = (b"100-continue" if name == "Expect" else b"") + falling(HEAD).encode()
         compare(route, name, request(route, more=[(name, value)]), plain)
-    plain = Twin(request(route, query=b"?a=" + b"%61" * (HEAD // 3)))
+    # The escapes of letters would be decoded at once, and the twin would be a third as long.
+    plain = Twin(request(route, query=b"?a=" + b"%21" * (HEAD // 3)))
     for name in plan["parameters"]:
         query = f"?{name}=".encode()
         compare(route, f"?{name}", request(route, query=query + falling(HEAD).encode()), plain)
@@ -208,7 +209,7 @@ def heads(route):
     text = escaped(falling(HEAD // 3))
     compare(route, "escaped name in the query", request(route, query=f"?{text}=1".encode()), plain)
     if "{}" in route[1]:
-        plain = Twin(request(route, part="%61" * (HEAD // 3)))
+        plain = Twin(request(route, part="%21" * (HEAD // 3)))
         compare(route, "escaped path", request(route, part=text), plain)
         compare(route, "path", request(route, part=falling(HEAD)), plain)
 
