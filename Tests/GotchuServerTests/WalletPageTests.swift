@@ -49,7 +49,7 @@ struct WalletPageTests {
             #expect(page.status == status && page.text.contains("<code>\(code)</code>"), "\(wrong)")
             #expect(page.text.contains(reason), "\(wrong): \(page.text)")
         }
-        // Like parameters that messengers add to links, this one is ignored: the login selects the wallet.
+        // It is ignored like those that messengers add to links: the login selects the wallet.
         let own = try await browser.open("/web/wallet?wallet_id=1&fbclid=x")
         #expect(own.status == 200 && own.text.contains("$70.00</p>"))
     }

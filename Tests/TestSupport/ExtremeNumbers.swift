@@ -2,18 +2,23 @@ import Foundation
 
 /// Documents in which one number was replaced by an extreme one.
 package enum ExtremeNumbers {
-    private static let extremes = [
-        "0", "-1", "1000000000000000", "-1000000000000000", "1000000000000001",
-        "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e308", "-1e308",
+    /// The ends of what is accepted, and of what an integer can hold.
+    private static let integers = [
+        "0", "-1", "1000000000000000", "-1000000000000000", "9223372036854775807",
+    ]
+    /// Others that are refused, or read as one of `integers`, before their place matters.
+    private static let others = [
+        "1000000000000001", "-9223372036854775808", "9223372036854775808", "1e308", "-1e308",
         "1e-320", "1e99999", "-0", String(repeating: "9", count: 400),
     ]
 
-    /// Returns a copy of a document for each of its numbers and each extreme. Numbers of a new
-    /// member are included as soon as the sample has one.
+    /// Returns a copy of a document for each of its numbers and each extreme integer, and for each
+    /// other extreme in place of its first number. Numbers of a new member are included as soon as
+    /// the sample has one.
     package static func documents(from sample: some Encodable) throws -> [String] {
         let bytes = Array(try JSONEncoder().encode(sample))
-        return numbers(in: bytes).flatMap { number in
-            extremes.map { extreme in
+        return numbers(in: bytes).enumerated().flatMap { index, number in
+            (index == 0 ? integers + others : integers).map { extreme in
                 String(
                     decoding: bytes[..<number.lowerBound] + Array(extreme.utf8)
                         + bytes[number.upperBound...],

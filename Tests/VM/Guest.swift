@@ -5,11 +5,6 @@ import TestSupport
 ///
 /// One machine runs all scenarios. If a scenario ends its machine, or does not end, only this
 /// scenario fails, and the remaining scenarios run in another machine.
-///
-/// Failed scenarios run once more, in another machine. A scenario that passes in its second run
-/// counts as passed, and its first failure is printed. The reason is the virtual time: it continues
-/// while a machine waits for the host's files in real time, so that a program may seem to hang on a
-/// busy host.
 actor Guest {
     static let shared = Guest()
 
@@ -60,29 +55,12 @@ actor Guest {
 
     private static func runAll() async throws -> [Scenario: Outcome] {
         try? FileManager.default.removeItem(at: output)
-        var outcomes = try await runScenarios(scenarios, in: "machine")
-        let failed = scenarios.filter { outcomes[$0]?.failure != nil }
-        guard !failed.isEmpty else { return outcomes }
-        for (scenario, again) in try await runScenarios(failed, in: "again") {
-            if again.failure == nil, let first = outcomes[scenario]?.failure {
-                print("\(scenario.rawValue) passed in its second run. At first: \(first)")
-            }
-            outcomes[scenario] = again
-        }
-        return outcomes
-    }
-
-    /// - Parameter name: The beginning of the names of the machines' folders; a number follows.
-    private static func runScenarios(
-        _ scenarios: [Scenario],
-        in name: String
-    ) async throws -> [Scenario: Outcome] {
         var outcomes: [Scenario: Outcome] = [:]
-        var remaining = scenarios
+        var remaining = Self.scenarios
         var machine = 0
         while !remaining.isEmpty {
             machine += 1
-            let folder = output.appendingPathComponent("\(name)-\(machine)")
+            let folder = output.appendingPathComponent("machine-\(machine)")
             let (status, text) = try await boot(remaining, into: folder)
             let report: GuestReport
             do {
