@@ -27,16 +27,18 @@ CHROMIUMDIR := $(DESTDIR)/etc/chromium/policies/managed
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm browser pictures bench install install-display release deb format lint docs
+.PHONY: help build demo test check vm browser pictures bench install install-display release deb format lint docs
 .DEFAULT_GOAL := help
 
 help:
+	@echo 'make test      the quick proof: every promise at least once, five minutes after a build;'
+	@echo '               FILTER=MoneyTests for the suites and tests whose names match'
+	@echo 'make check     the full proof: every test once, those on a real kernel and bluetoothd,'
+	@echo '               in a browser and of the packages included; before a release'
 	@echo 'make demo      build, then tell the whole story on this machine: no hardware needed;'
 	@echo '               SCREENS=1 to see display, till and earnings in a browser too'
 	@echo 'make build     build the three programs into .build/debug'
-	@echo 'make test      run every test, those on a real kernel and bluetoothd included;'
-	@echo '               FILTER=MoneyTests for the suites and tests whose names match'
-	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth;'
+	@echo 'make vm        run whole payments in a virtual machine with Bluetooth;'
 	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
 	@echo 'make browser   run only the stories in a real browser; STORY=sale for one of them'
 	@echo 'make pictures  draw the pictures that pages are held against, and those of the README'
@@ -59,7 +61,12 @@ demo: build
 test:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@.ci/test $(if $(FILTER),--filter '$(FILTER)')
+	@.ci/test $(if $(FILTER),--filter '$(FILTER)',quick)
+
+check:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/test
 
 vm: export GOTCHU_VM_STORIES := $(STORY)
 vm: export GOTCHU_VM_SEED := $(SEED)
