@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The table of promises in `docs/testing.md`, from which `.ci/test` takes the quick proof. `.ci/test`
-/// itself fails if a name of the table has no test.
+/// The table of promises in `docs/testing.md`, from which `.ci/test` takes the quick proof. The
+/// proof also fails if no test of a name has run.
 @Suite("The quick proof")
 struct QuickProofTests {
     private static func text(_ path: String) throws -> String {

@@ -38,7 +38,7 @@ struct GroupStoryTests {
     @Test("Random histories conserve money and agree with a model", arguments: 0..<8)
     func random(shard: Int) throws {
         var generator = SeededGenerator("bills", seed: runSeed &+ UInt64(shard) &* 7_919)
-        for _ in 0..<(40 * min(effort, 10)) {
+        for _ in 0..<(15 * min(effort, 10)) {
             let isPooled = Bool.random(using: &generator)
             let count = Int.random(in: 2...4, using: &generator)
             var rig = Rig()
