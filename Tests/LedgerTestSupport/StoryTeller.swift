@@ -36,7 +36,8 @@ package struct StoryTeller {
         case .create(let session, let payee, _, _, _, _):
             return .lock(session: session, user: (payee + Int(number(1...2))) % 3)
         case .lock(let session, let user):
-            return send(session, user)
+            // Some payers try to pay what another one has locked.
+            return send(session, number(0...7) == 0 ? Int(number(0...2)) : user)
         case .send(let session, let user, let key, let expected, let tip):
             if number(0...1) == 0 { return refund(session) }
             return .send(session: session, user: user, key: key, expected: expected, tip: tip)
