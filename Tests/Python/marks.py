@@ -39,21 +39,25 @@ MARKS = sorted(
 )
 
 
+@functools.cache
 def falling(size):
     """Marks whose combining classes fall: the worst for a sort by insertion."""
     count = (size - 1) // 2
     return "a" + "".join(MARKS[index * len(MARKS) // count] for index in range(count))
 
 
+@functools.cache
 def clusters(size):
     """The worst of the texts that may be accepted: 30 marks on each letter."""
     return (falling(61) * (size // 61 + 1))[: size // 2]
 
 
+@functools.cache
 def escaped(text):
     return "".join(f"%{byte:02X}" for byte in text.encode())
 
 
+@functools.cache
 def unit_escaped(text):
     return "".join(f"\\u{ord(character):04x}" for character in text)
 
