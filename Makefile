@@ -31,7 +31,7 @@ MANUALS := $(wildcard docs/man/*.[158])
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make test      the quick proof: every promise at least once, five minutes after a build;'
+	@echo 'make test      the quick proof: every promise at least once, in about five minutes;'
 	@echo '               FILTER=MoneyTests for the suites and tests whose names match'
 	@echo 'make check     the full proof: every test once, those on a real kernel and bluetoothd,'
 	@echo '               in a browser and of the packages included; before a release'
