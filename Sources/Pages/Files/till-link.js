@@ -99,6 +99,8 @@ export async function pair(show) {
   while (!isPaired()) {
     try {
       const kept = JSON.parse(sessionStorage.getItem(PAIRING) ?? "null");
+      // An earlier code, which is used or expired, is not shown while the new one is asked for.
+      if (!kept) show(null, "The code comes.");
       const offer = kept ?? (await call("POST", "/v1/pairings"));
       // The offer is stored: a reload of the page shows the same code.
       sessionStorage.setItem(PAIRING, JSON.stringify(offer));
