@@ -17,6 +17,8 @@ from guest.scenario import expect
 
 SOCKET = "/run/gotchu/gotchud.sock"
 STATE = Path("/var/lib/gotchu")
+TOKEN = Path("/etc/gotchu-token")
+"""A device's token, which is in the same file system as the folder of credentials."""
 STEP = 600.0
 """The time limit of one step, in seconds. It is long, because the machine's time is real and its
 host may be busy."""
@@ -175,7 +177,8 @@ def hang_is_a_restart() -> None:
 
 def enrolling_restarts_the_service() -> None:
     """`gotchu-ctl enrol` logs in with a device's code and restarts gotchud. The server has another
-    name here, and the settings are restored afterwards."""
+    name here, and the settings are restored afterwards. The token becomes the credential of a later
+    step."""
     configuration = Path("/etc/gotchu/gotchud.json")
     usual = configuration.read_bytes()
     books = "sqlite:/var/lib/gotchu-server/ledger.sqlite"
@@ -191,7 +194,7 @@ def enrolling_restarts_the_service() -> None:
     server = Client(SOCKET).get("/v1/status")["server"]
     expect("the URL of gotchud's server", server["url"], "http://localhost:8080")
     expect("gotchud is logged in", server["is_logged_in"], True)
-    run("gotchu-ctl", "logout")
+    (STATE / "token").rename(TOKEN)
     configuration.write_bytes(usual)
     systemctl("restart", "gotchud")
 
@@ -216,9 +219,8 @@ def example_of_a_hook_may_follow() -> None:
 
 def credential_is_the_login() -> None:
     """A service that ran without a credential is logged in after a restart with one."""
-    credential = Path("/etc/credstore/gotchu.token")
-    credential.write_text("a.device.token\n")
-    credential.chmod(0o600)
+    expect("gotchud has no login", Client(SOCKET).get("/v1/status")["server"]["is_logged_in"], False)
+    TOKEN.rename("/etc/credstore/gotchu.token")
     systemctl("restart", "gotchud")
 
     def is_logged_in() -> bool:
