@@ -111,6 +111,7 @@ struct DaemonBackend: LocalBackend {
     func status() async -> StatusReply {
         core.status.apply(ignored: presenceService.counts.ignored)
         var reply = core.status.reply
+        reply.radio.certainty = core.configuration.proximity.certainty
         reply.radio.calibration = reply.radio.adapter.flatMap { name in
             calibrationStore.view(of: reply.radio.address ?? name)
         }

@@ -19,7 +19,9 @@ struct RecordingTests {
         )
         try await eventually("the request is heard") { try await payer.verdict(on: request.eid) }
         let file = "\(shop.folder.path)/shop.ndjson"
-        let arguments = ["record", file, "--seconds", "300", "--socket", payer.socket]
+        let arguments =
+            ["record", file, "--seconds", "300", "--note", "held, at 10 cm"]
+            + ["--socket", payer.socket]
         let record = try Program("gotchu-ctl", arguments)
         try await eventually("ten sightings are recorded; the command said: \(record.text)") {
             sightings(in: file) >= 10 ? true : nil
@@ -34,6 +36,7 @@ struct RecordingTests {
         #expect(!text.contains("\(request.eid)"))
         #expect(text.hasPrefix("{") && text.hasSuffix("}\n"))
         #expect(text.contains(#""gotchu_recording":1"#))
+        #expect(text.contains(#""note":"held, at 10 cm""#))
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
 

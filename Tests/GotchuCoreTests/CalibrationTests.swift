@@ -28,9 +28,19 @@ struct CalibrationTests {
     func thresholds() throws {
         let calibration = try Calibration(tap: around(-35), metre: around(-60))
         #expect((calibration.tap.p10, calibration.metre.p90) == (-37, -58))
-        #expect(calibration.tapThresholds == .init(enter: -42.25, leave: -52.25))
-        #expect(calibration.nearThresholds == .init(enter: -63, leave: -71))
+        #expect(calibration.tapThresholds == .init(enter: -42.25, leave: -48.25))
+        #expect(calibration.nearThresholds == .init(enter: -63, leave: -69))
         #expect(calibration.isPlausible)
+    }
+
+    @Test("Levels that spread more count less, and levels that spread little count no more")
+    func weight() throws {
+        let steady = try Calibration(tap: around(-35), metre: around(-60))
+        #expect(steady.weight == 0.4)
+        let noisy = try Calibration(tap: around(-35), metre: around(-70, spread: 10))
+        // From -78 to -62 dBm are 6.2 dB of deviation: 9 dB over its square.
+        #expect(abs(noisy.metre.spread - 6.24) < 0.01)
+        #expect(abs(noisy.weight - 0.231) < 0.001)
     }
 
     @Test("Accepted calibrations have hysteresis and ordered zones, and a level at 1 m ends a tap")

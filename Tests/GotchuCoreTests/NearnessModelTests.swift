@@ -1,212 +1,277 @@
-import Glibc
 import GotchuCore
 import TestSupport
 import Testing
 
-/// Tests of the whole nearness decision in a model of radio reception. They show the effect of a
-/// changed threshold, filter or delay.
-///
-/// The level in free space is -59 dBm at 1 m, and 20 dB lower at ten times the distance. The noise
-/// has a standard deviation of `sigma` dB. It has a correlation of 0.7 between one advertisement
-/// and the next, as if a body or a hand were in the way. The three advertising channels differ by
-/// 3 dB. Each advertisement may be lost, and is up to 10 ms late (Bluetooth Core 5.4,
-/// 6.B.4.4.2.1). The model is not a measurement.
+/// Tests of the whole nearness decision in a model of radio reception (`ModelTill`), with limits on
+/// late and false taps. `make bench BENCH=nearness` compares more situations with the optimum.
 @Suite("The nearness decision in a model of radio reception", .timeLimit(.minutes(hangLimit)))
 struct NearnessModelTests {
     private static let trials = 400
 
-    /// An advertising till, as one receiver hears it.
-    private struct Till {
-        var metres: @Sendable (Double) -> Double
-        var interval = 0.1
-        var loss = 0.0
-        var sigma = 4.0
-        /// A gain in dB: negative for a hand in front of the antenna, positive for a louder sender.
-        var gain = 0.0
-    }
-
-    /// One trial: the board receives the tills' advertisements from `start` on, which may be before
-    /// second 0.
+    /// What one trial showed from second 0 on.
     private struct Trial {
-        private var board = ProximityBoard()
-        private var tills: [(till: Till, eid: EID, noise: Double, next: Double)] = []
-        private let start: Double
+        /// The second at which each sender first was a tap.
+        var first: [Int: Double] = [:]
+        /// The second at which the first till was no tap any more.
+        var ended: Double?
+        var begun = 0
+        /// The seconds with a tap of any sender.
+        var tapped = 0.0
+    }
 
-        init(_ tills: [Till], since start: Double, _ random: inout SeededGenerator) {
-            self.start = start
-            self.tills = tills.enumerated().map { index, till in
-                let eid = EID(literal: "000000000\(index)")
-                let phase = Double.random(in: 0..<till.interval, using: &random)
-                return (till, eid, Self.normal(&random) * till.sigma, start + phase)
+    /// Returns the outcomes of all trials.
+    ///
+    /// - Parameters:
+    ///   - stopsAtTap: True if a trial ends with the first till's tap.
+    ///   - answers: The server's answers, with seconds after the sender was first heard.
+    private func trials(
+        _ tills: [ModelTill],
+        from start: Double = 0,
+        until end: Double,
+        stopsAtTap: Bool = false,
+        _ answers: (Int) -> (resolution: Presence.Resolution, delay: Double)? = { _ in nil }
+    ) async -> [Trial] {
+        var random = SeededGenerator("the model", seed: 1)
+        var trials: [Trial] = []
+        for _ in 0..<Self.trials {
+            await Task.yield()
+            let events = modelEvents(of: tills, from: start, until: end, &random)
+            var rule = ShippedRule(from: start)
+            for (sender, heard) in Dictionary(grouping: events, by: \.sender) {
+                guard let sender, let answer = answers(sender) else { continue }
+                rule.answer(answer.resolution, about: sender, at: heard[0].second + answer.delay)
             }
+            trials.append(trial(events, &rule, stopsAtTap: stopsAtTap))
         }
+        return trials
+    }
 
-        /// Runs until `end`, or until `tell` returns true. Calls `tell` for each change of a
-        /// verdict from second 0 on.
-        mutating func run(
-            until end: Double,
-            _ random: inout SeededGenerator,
-            _ tell: (_ second: Double, _ till: Int, _ verdict: Verdict) -> Bool
-        ) {
-            var tick = start
-            while let index = tills.indices.min(by: { tills[$0].next < tills[$1].next }) {
-                let isTick = tick <= tills[index].next
-                let second = isTick ? tick : tills[index].next
-                guard second < end else { return }
-                let changes: ProximityBoard.Changes
-                if isTick {
-                    tick += 0.2
-                    changes = board.advance(to: time(second))
-                } else {
-                    guard let sighting = hear(index, at: second, &random) else { continue }
-                    changes = board.add(sighting)
-                }
-                for (index, known) in tills.enumerated() where changes.changed.contains(known.eid) {
-                    let verdict = board[known.eid]?.verdict ?? .far
-                    if second >= 0, tell(second, index, verdict) { return }
-                }
+    private func trial(
+        _ events: [ModelEvent],
+        _ rule: inout ShippedRule,
+        stopsAtTap: Bool
+    ) -> Trial {
+        var trial = Trial()
+        var taps: Set<Int> = []
+        var since = 0.0
+        for event in events {
+            let before = taps
+            for (sender, verdict) in rule.apply(event) {
+                if verdict == .tap { taps.insert(sender) } else { taps.remove(sender) }
             }
-        }
-
-        private mutating func hear(
-            _ index: Int,
-            at second: Double,
-            _ random: inout SeededGenerator
-        ) -> Sighting? {
-            let (till, eid, noise, _) = tills[index]
-            let shaken = 0.7 * noise + (1 - 0.49).squareRoot() * till.sigma * Self.normal(&random)
-            tills[index].noise = shaken
-            tills[index].next += till.interval + Double.random(in: 0..<0.01, using: &random)
-            let channel = 3 * Double(Int.random(in: -1...1, using: &random))
-            guard Double.random(in: 0..<1, using: &random) >= till.loss else { return nil }
-            let level = -59 - 20 * log10(till.metres(second)) + till.gain + noise + channel
-            return Sighting(
-                time: time(second),
-                eid: eid,
-                carrier: .serviceData,
-                rssi: RSSI(dBm: Int(level.rounded())),
-                adapter: "hci0"
-            )
-        }
-
-        private func time(_ second: Double) -> MonotonicTime {
-            MonotonicTime(sinceStart: .seconds(second - start))
-        }
-
-        /// Returns a normally distributed number, by the method of Box and Muller.
-        private static func normal(_ random: inout SeededGenerator) -> Double {
-            let radius = (-2 * log(Double.random(in: 0.0000001..<1, using: &random))).squareRoot()
-            return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
-        }
-    }
-
-    /// Returns the sorted times, in seconds, at which the till first has the verdict `tap`. Trials
-    /// without this verdict are left out.
-    private func taps(
-        _ tills: [Till],
-        of wanted: Int = 0,
-        within seconds: Double,
-        since start: Double = 0,
-        _ name: String
-    ) -> [Double] {
-        var random = SeededGenerator(name, seed: 1)
-        return (0..<Self.trials).compactMap { _ in
-            var trial = Trial(tills, since: start, &random)
-            var found: Double?
-            trial.run(until: seconds, &random) { second, till, verdict in
-                if till == wanted, verdict == .tap { found = second }
-                return found != nil
+            guard event.second >= 0 else { continue }
+            if !before.isEmpty { trial.tapped += event.second - since }
+            since = event.second
+            for sender in taps where trial.first[sender] == nil {
+                trial.first[sender] = event.second
             }
-            return found
+            if taps.contains(0), !before.contains(0) { trial.begun += 1 }
+            if before.contains(0), !taps.contains(0) { trial.ended = trial.ended ?? since }
+            if stopsAtTap, taps.contains(0) { break }
         }
-        .sorted()
+        return trial
     }
 
-    private func share(_ found: [Double]) -> Double { Double(found.count) / Double(Self.trials) }
-
-    private func median(_ found: [Double]) -> Double {
-        found.count > Self.trials / 2 ? found[Self.trials / 2] : .infinity
+    /// Returns the time within which a share of the trials had the value; infinite if fewer had it.
+    private func time(
+        _ trials: [Trial],
+        within share: Double = 0.5,
+        _ value: (Trial) -> Double? = { $0.first[0] }
+    ) -> Double {
+        let sorted = trials.map { value($0) ?? .infinity }.sorted()
+        return sorted[Int(share * Double(sorted.count - 1))]
     }
 
-    @Test(
-        "A till at the device is a tap within 0.45 s in the median, or within 1 s with 70 % loss"
-    )
-    func held() {
-        let still = taps([Till(metres: { _ in 0.05 })], within: 6, "held")
-        #expect(share(still) == 1 && median(still) <= 0.45)
-        let lossy = taps([Till(metres: { _ in 0.05 }, loss: 0.7)], within: 6, "lossy")
-        #expect(share(lossy) >= 0.99 && median(lossy) <= 1)
-        let away = taps([Till(metres: { _ in 0.1 })], within: 6, "a little away")
-        #expect(share(away) >= 0.99 && median(away) <= 0.6)
+    private func share(_ trials: [Trial], _ has: (Trial) -> Bool = { $0.first[0] != nil }) -> Double
+    {
+        Double(trials.count(where: has)) / Double(trials.count)
     }
 
-    @Test("A till that comes from 5 m is a tap after at most 0.9 s in the median")
-    func approach() {
-        let till = Till(metres: { $0 < 0 ? 5 : 0.08 }, sigma: 2)
-        let found = taps([till], within: 6, since: -5, "approach")
-        #expect(share(found) >= 0.99 && median(found) <= 0.9)
+    /// A situation in which the first till is held, with limits in seconds.
+    struct Held: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let till: ModelTill
+        var other: ModelTill?
+        var start = 0.0
+        var median = Double.infinity
+        var ninth = Double.infinity
     }
 
-    @Test("A till heard every 3.5 s is a tap less than twice a minute, and every 10 s more often")
-    func rarest() {
-        func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
-            var random = SeededGenerator("rarest", seed: 1)
-            let till = Till(metres: { _ in 0.05 }, interval: interval, sigma: 2)
-            let counts = (0..<Self.trials).map { _ in
-                var trial = Trial([till], since: 0, &random)
-                var count = 0
-                trial.run(until: 60, &random) { _, _, verdict in
-                    if verdict == .tap { count += 1 }
-                    return false
-                }
-                return count
-            }
-            let share = Double(counts.count { $0 > 0 }) / Double(Self.trials)
-            return (share, Double(counts.reduce(0, +)) / Double(Self.trials))
-        }
-        let often = taps(3.5)
-        #expect(often.share >= 0.95 && often.perMinute < 2, "\(often)")
-        let seldom = taps(10)
-        #expect(seldom.share >= 0.95 && seldom.perMinute > 2, "\(seldom)")
+    static let held = [
+        Held(testDescription: "5 cm", till: ModelTill(0.05), median: 0.2),
+        Held(testDescription: "10 cm", till: ModelTill(0.1), median: 0.45),
+        Held(
+            testDescription: "5 cm, loss 70 %",
+            till: ModelTill(0.05).with { $0.loss = 0.7 },
+            median: 0.6
+        ),
+        Held(
+            testDescription: "5 cm behind a hand of -10 dB",
+            till: ModelTill(0.05).with { $0.gain = -10 },
+            median: 1.3,
+            ninth: 4
+        ),
+        Held(
+            testDescription: "from 5 m to 8 cm",
+            till: ModelTill { $0 < 0 ? 5 : 0.08 }.with { $0.sigma = 2 },
+            start: -5,
+            median: 0.9
+        ),
+        Held(
+            testDescription: "from 1 m to 5 cm, reported once a second",
+            till: ModelTill { $0 < 0 ? 1 : 0.05 }.with { $0.quiet = 1 },
+            start: -5,
+            ninth: 2.6
+        ),
+        Held(
+            testDescription: "5 cm, another till at 1 m",
+            till: ModelTill(0.05),
+            other: ModelTill(1),
+            median: 0.25
+        ),
+        Held(
+            testDescription: "5 cm, another till 30 cm from it",
+            till: ModelTill(0.05),
+            other: ModelTill(0.3),
+            median: 0.25
+        ),
+        Held(
+            testDescription: "10 cm, another till 30 cm from it",
+            till: ModelTill(0.1),
+            other: ModelTill(0.28),
+            median: 0.6,
+            ninth: 2.5
+        ),
+    ]
+
+    @Test("A till that is held is a tap in time, and no other till is", arguments: held)
+    func held(_ situation: Held) async {
+        let trials = await trials(
+            [situation.till] + (situation.other.map { [$0] } ?? []),
+            from: situation.start,
+            until: 12,
+            stopsAtTap: true
+        )
+        #expect(share(trials) >= 0.99)
+        #expect(time(trials) <= situation.median)
+        #expect(time(trials, within: 0.9) <= situation.ninth)
+        #expect(share(trials) { $0.first[1] != nil } <= 0.01)
     }
 
     @Test(
         "A till with rare advertisements is a tap within 6 s in 95 % of the trials",
         arguments: [1.28, 2.0]
     )
-    func slow(interval: Double) {
-        let loss = interval < 2 ? 0.3 : 0
-        let till = Till(metres: { _ in 0.05 }, interval: interval, loss: loss)
-        #expect(share(taps([till], within: 6, "slow")) >= 0.95)
+    func slow(interval: Double) async {
+        let till = ModelTill(0.05).with {
+            $0.interval = interval
+            $0.loss = interval < 2 ? 0.3 : 0
+        }
+        let found = share(await trials([till], until: 6, stopsAtTap: true))
+        #expect(found >= 0.95, "\(found)")
     }
 
-    @Test(
-        "A till half a metre away for 30 s is a tap in at most 5 % of the trials",
-        arguments: [(0.1, 0.0), (0.1, 0.3), (0.25, 0.3), (1.28, 0.3)]
-    )
-    func queue(interval: Double, loss: Double) {
-        let till = Till(metres: { _ in 0.5 }, interval: interval, loss: loss)
-        #expect(share(taps([till], within: 30, "queue")) <= 0.05)
+    /// A situation in which the till is not held, with a limit on the share of trials with a tap.
+    struct Away: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let till: ModelTill
+        var end = 30.0
+        var limit = 0.01
     }
 
-    @Test("A till a metre away is no tap beside a till at the device, and seldom if it is louder")
-    func two() {
-        let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
-        #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)
-        #expect(share(taps(tills, of: 1, within: 6, "two, the wrong one")) == 0)
-        // A hand covers the near till, and the far till sends louder.
-        let shaded = [
-            Till(metres: { _ in 0.1 }, gain: -10), Till(metres: { _ in 1 }, gain: 8),
+    static let away = [
+        Away(testDescription: "0.5 m", till: ModelTill(0.5)),
+        Away(testDescription: "loss 30 %", till: ModelTill(0.5).with { $0.loss = 0.3 }),
+        Away(
+            testDescription: "every 250 ms, loss 30 %",
+            till: ModelTill(0.5).with {
+                $0.interval = 0.25
+                $0.loss = 0.3
+            }
+        ),
+        Away(
+            testDescription: "every 1.28 s, loss 30 %",
+            till: ModelTill(0.5).with {
+                $0.interval = 1.28
+                $0.loss = 0.3
+            }
+        ),
+        Away(
+            testDescription: "noise of 6 dB",
+            till: ModelTill(0.5).with { $0.sigma = 6 },
+            limit: 0.1
+        ),
+        Away(testDescription: "bursts of three", till: ModelTill(0.5).with { $0.burst = 3 }),
+        Away(
+            testDescription: "passed at 12 cm",
+            till: ModelTill { (($0 - 2) * ($0 - 2) + 0.12 * 0.12).squareRoot() },
+            end: 4,
+            limit: 0.02
+        ),
+    ]
+
+    @Test("A till that is not held is seldom a tap", arguments: away)
+    func away(_ situation: Away) async {
+        let trials = await trials([situation.till], until: situation.end, stopsAtTap: true)
+        let found = share(trials)
+        #expect(found <= situation.limit, "\(found)")
+    }
+
+    @Test("A tap ends at most 1.2 s after the till is gone, in the median")
+    func leaves() async {
+        let trials = await trials([ModelTill { $0 < 0 ? 0.05 : 1 }], from: -4, until: 8)
+        #expect(time(trials) { $0.ended } <= 1.2)
+    }
+
+    @Test("A till that is held still for 30 s stays a tap", arguments: [0.1, 0.2])
+    func still(metres: Double) async {
+        let trials = await trials([ModelTill(metres)], until: 30)
+        let begun = trials.reduce(0) { $0 + $1.begun }
+        #expect(share(trials) >= 0.99)
+        #expect(Double(begun) <= 1.05 * Double(trials.count), "\(begun)")
+    }
+
+    @Test("Half way between two tills, some till is a tap in at most 4 % of the time")
+    func between() async {
+        let trials = await trials([ModelTill(0.15), ModelTill(0.15)], until: 30)
+        let tapped = trials.reduce(0) { $0 + $1.tapped } / 30 / Double(trials.count)
+        #expect(tapped <= 0.04, "\(tapped)")
+    }
+
+    @Test("A louder till a metre away is seldom a tap, even if a hand covers the near one")
+    func shaded() async {
+        let tills = [
+            ModelTill(1).with { $0.gain = 8 }, ModelTill(0.1).with { $0.gain = -10 },
         ]
-        #expect(share(taps(shaded, of: 1, within: 6, "shaded")) <= 0.1)
+        let found = share(await trials(tills, until: 6))
+        #expect(found <= 0.02, "\(found)")
     }
 
-    @Test("A till that is passed at a distance of 12 cm is a tap in at most 20 % of the trials")
-    func past() {
-        let walk = Till(metres: { second in
-            let along = second - 2
-            return (along * along + 0.12 * 0.12).squareRoot()
-        })
-        #expect(share(taps([walk], within: 4, "past")) <= 0.2)
+    @Test("Forged EIDs delay a tap while the payment server has not denied them, not longer")
+    func forged() async throws {
+        let session = try #require(SessionID(rawValue: "s"))
+        let forger = ModelTill(0.05).with { $0.eidLifetime = 1.5 }
+        let trials = await trials([ModelTill(0.05), forger], until: 15, stopsAtTap: true) {
+            $0 == 0 ? (.session(session), 0.3) : (.noSession, 0.3)
+        }
+        #expect(share(trials) == 1)
+        #expect(time(trials) <= 0.5)
+    }
+
+    @Test("A till heard every 3.5 s is a tap less than twice a minute, and every 10 s more often")
+    func rarest() async {
+        func taps(_ interval: Double) async -> (share: Double, perMinute: Double) {
+            let till = ModelTill(0.05).with {
+                $0.interval = interval
+                $0.sigma = 2
+            }
+            let trials = await trials([till], until: 60)
+            let begun = trials.reduce(0) { $0 + $1.begun }
+            return (share(trials), Double(begun) / Double(trials.count))
+        }
+        let often = await taps(3.5)
+        #expect(often.share >= 0.95 && often.perMinute < 2, "\(often)")
+        let seldom = await taps(10)
+        #expect(seldom.share >= 0.95 && seldom.perMinute > 2, "\(seldom)")
     }
 }

@@ -49,6 +49,8 @@ package struct CalibrationView: Codable, Equatable, Sendable {
     package var tapLeave: Double
     package var nearEnter: Double
     package var nearLeave: Double
+    /// The evidence in nats of one dB in one sample, from the spread of the levels.
+    package var weight: Double
 
     package init(adapter: String, measuredAt: Timestamp, calibration: Calibration) {
         self.adapter = adapter
@@ -59,10 +61,11 @@ package struct CalibrationView: Codable, Equatable, Sendable {
         tapLeave = calibration.tapThresholds.leave
         nearEnter = calibration.nearThresholds.enter
         nearLeave = calibration.nearThresholds.leave
+        weight = calibration.weight
     }
 
     enum CodingKeys: String, CodingKey {
-        case adapter, tap, metre
+        case adapter, tap, metre, weight
         case measuredAt = "measured_at"
         case tapEnter = "tap_enter"
         case tapLeave = "tap_leave"

@@ -52,6 +52,9 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var advertisingCapacity: Int?
     /// The number of advertisements since the start that were not ours, by reason.
     package var ignored: [String: Int]
+    /// The log odds in nats at which a zone is entered: the setting `proximity.certainty`. Like
+    /// the calibration, only in the answer to `GET /v1/status`.
+    package var certainty: Double?
     /// The thresholds for verdicts, if the adapter is calibrated.
     package var calibration: CalibrationView?
 
@@ -83,6 +86,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case kind, adapter, address, listening, transport, advertising, ignored, calibration
+        case certainty
         case advertisingCapacity = "advertising_capacity"
         case transportNote = "transport_note"
         case bluezVersion = "bluez_version"

@@ -125,6 +125,7 @@ struct CalibrateCommand: SocketCommand {
             Table.Column(title: "AT 1 m", dropPriority: 1),
             Table.Column(title: "TAP ENTER/LEAVE"),
             Table.Column(title: "NEAR ENTER/LEAVE"),
+            Table.Column(title: "SPREAD", dropPriority: 2),
         ])
         table.rows = calibrations.map { view in
             [
@@ -133,10 +134,16 @@ struct CalibrateCommand: SocketCommand {
                 Table.Cell(view.metre.text),
                 Table.Cell("\(view.tapEnter)/\(view.tapLeave)"),
                 Table.Cell("\(view.nearEnter)/\(view.nearLeave)"),
+                Table.Cell("\(view.spread) dB"),
             ]
         }
         table.lines(on: output.data).forEach { output.line($0) }
     }
+}
+
+extension CalibrationView {
+    /// The standard deviation of the levels in whole dB, at the distance where it is larger.
+    fileprivate var spread: Int { Int(max(tap.spread, metre.spread).rounded()) }
 }
 
 extension LevelPercentiles {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GotchuAPI
+import GotchuCore
 import LocalAPI
 import Synchronization
 
@@ -11,7 +12,7 @@ struct RecordCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               sudo gotchu-ctl record shop.ndjson
-              sudo gotchu-ctl record shop.ndjson --seconds 600
+              sudo gotchu-ctl record held.ndjson --note 'held against the till' --seconds 20
               gotchud --radio replay:shop.ndjson --socket ~/g.sock --state ~/g
 
             EIDs are replaced by others before they leave the daemon, in each recording by \
@@ -25,14 +26,22 @@ struct RecordCommand: SocketCommand {
     @Argument(help: "The file to make.", completion: .file())
     var file: String
 
+    @Option(help: .value("text", "What you do, such as the distance: held, half a metre, passing."))
+    var note: String?
+
     @Option(help: "Seconds, 1 to \(LocalAPIVersion.maximumRecordingSeconds).")
     var seconds = 60
+
+    private static let noteLimit = 200
 
     func validate() throws {
         guard (1...LocalAPIVersion.maximumRecordingSeconds).contains(seconds) else {
             throw ValidationError(
                 "--seconds is 1 to \(LocalAPIVersion.maximumRecordingSeconds)."
             )
+        }
+        guard (note ?? "").utf8.count <= Self.noteLimit else {
+            throw ValidationError("--note has at most \(Self.noteLimit) bytes.")
         }
     }
 
@@ -69,7 +78,8 @@ struct RecordCommand: SocketCommand {
             // Created only now: without a daemon or a permission, no empty file is left.
             var recording = try RecordingFile(path: file)
             output.message("Recording to \(file.printable), Ctrl-C ends it.")
-            while let line = try await lines.next(isolation: #isolation) {
+            while var line = try await lines.next(isolation: #isolation) {
+                if recording.byteCount == 0 { line = try adding(note, to: line) }
                 guard try recording.write(line) else { return .success(false) }
                 written.withLock { $0.record(bytes: recording.byteCount) }
             }
@@ -77,6 +87,21 @@ struct RecordCommand: SocketCommand {
             return .success(true)
         } catch let failure as CommandFailure {
             return .failure(failure)
+        }
+    }
+
+    /// Returns the header's line with the note. The note stays on this machine until then.
+    private func adding(_ note: String?, to line: [UInt8]) throws(CommandFailure) -> [UInt8] {
+        guard let note else { return line }
+        do {
+            var header = try JSONReader.decode(RecordingHeader.self, line)
+            header.note = note
+            return try CanonicalJSON.encode(header)
+        } catch {
+            throw .inputOutput(
+                "gotchud's recording begins with something else than its header.",
+                next: "gotchu-ctl status"
+            )
         }
     }
 

@@ -1,4 +1,5 @@
 import GotchuAPI
+import GotchuCore
 
 /// Reports if the radio listens, and the daemon's health items that no other check covers.
 enum HealthCheck {
@@ -15,7 +16,7 @@ enum HealthCheck {
             radio.isScanning
             ? Finding.good("listening", "the radio listens")
             : Finding.skipped("listening", radio.listeningText)
-        return [listening]
+        return [listening] + nearness(radio)
             + others.map { item in
                 let verdict: Finding.Verdict =
                     switch item.severity {
@@ -24,5 +25,15 @@ enum HealthCheck {
                     }
                 return Finding(item.code, verdict, item.text, fix: item.fix)
             }
+    }
+
+    /// The odds and the level at which a till is a tap.
+    private static func nearness(_ radio: RadioStatus) -> [Finding] {
+        guard let certainty = radio.certainty else { return [] }
+        var odds = TextBuilder(capacity: 16)
+        odds.add(odds: certainty)
+        let level = radio.calibration.map { "above \($0.tapEnter) dBm, as calibrated" }
+        let text = "a till is a tap at odds of \(odds.text) that it is held"
+        return [.good("nearness", [text, level].compactMap(\.self).joined(separator: ", "))]
     }
 }

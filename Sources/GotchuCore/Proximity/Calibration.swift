@@ -14,8 +14,8 @@ package struct Calibration: Codable, Equatable, Sendable {
 
     /// The maximum width of the dead band for tap, and the width of that for near, in dB. The tap
     /// band is narrower if it would reach the levels at one metre.
-    private static let widestTapBand = 10.0
-    private static let nearBand = 8.0
+    private static let widestTapBand = 6.0
+    private static let nearBand = 6.0
 
     /// The reason why measurements give no thresholds.
     package enum Refusal: Error, Equatable, Sendable {
@@ -60,6 +60,14 @@ package struct Calibration: Codable, Equatable, Sendable {
     package var nearThresholds: ProximityPolicy.Thresholds {
         let enter = Double(metre.p10) - 1
         return .init(enter: enter, leave: enter - Self.nearBand)
+    }
+
+    /// The evidence in nats of one dB in one sample: the difference between held and not held over
+    /// the variance of the samples at the distance where they spread more. A device at rest shows
+    /// less noise than customers make, so a small spread does not raise the weight.
+    package var weight: Double {
+        let spread = max(tap.spread, metre.spread)
+        return min(ProximityPolicy.weight, ProximityPolicy.separation / (spread * spread))
     }
 
     /// A Boolean that is true if the values are plausible. Values from a file must be checked.

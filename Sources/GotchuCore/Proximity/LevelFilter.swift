@@ -1,41 +1,35 @@
 import Glibc
 
-/// Filters measurements into a level: the median of the last five, then an exponential average.
+/// The level at which one adapter hears an EID, and the zones that this adapter's samples put it in.
 ///
-/// The median drops outliers: the three advertising channels differ, and a hand turns. The average
-/// smooths the rest. It stays within `policy.lag` dB of the median and so follows a moving device.
-/// The filter is monotone: a higher sample never lowers the level.
+/// The level only ranks EIDs and is shown; the zones do not depend on it. Both are monotone: a
+/// higher sample never lowers the level, and never leaves a zone.
 struct LevelFilter: Sendable {
-    /// The number of samples in the median.
-    static let window = 5
-
-    private var samples: [Int] = []
     /// The time of the last sample.
     private(set) var lastTime: MonotonicTime?
-
-    /// The filtered level in dBm; `nil` before the first sample.
+    /// The exponential average of the samples in dBm; `nil` before the first sample.
     private(set) var level: Double?
-
     /// The last measurement.
     private(set) var lastRSSI: RSSI?
+    private(set) var tap = ZoneGate()
+    private(set) var near = ZoneGate()
 
-    mutating func add(_ rssi: RSSI, at time: MonotonicTime, policy: ProximityPolicy) {
-        samples.append(rssi.dBm)
-        if samples.count > Self.window { samples.removeFirst() }
-        lastRSSI = rssi
-        let median = Self.median(of: samples)
-        let elapsed = max(.zero, time - (lastTime ?? time))
+    /// Applies a measurement of an adapter, always the same one.
+    mutating func add(
+        _ rssi: RSSI,
+        at time: MonotonicTime,
+        on adapter: String,
+        policy: ProximityPolicy
+    ) {
+        let elapsed = lastTime.map { max(.zero, time - $0).inSeconds } ?? .infinity
+        let correlation = exp(-elapsed / policy.correlationTime.inSeconds)
+        let weight = policy.weight(on: adapter)
+        tap.add(rssi, correlation, weight, policy.tap(on: adapter), policy)
+        near.add(rssi, correlation, weight, policy.near(on: adapter), policy)
+        let previous = level ?? Double(rssi.dBm)
+        let share = 1 - exp(-elapsed / policy.averagingTime.inSeconds)
+        level = previous + share * (Double(rssi.dBm) - previous)
         lastTime = max(lastTime ?? time, time)
-        guard let previous = level else { return level = median }
-        let weight = 1 - exp(-elapsed.inSeconds / policy.timeConstant.inSeconds)
-        let average = previous + weight * (median - previous)
-        level = min(median + policy.lag, max(median - policy.lag, average))
-    }
-
-    private static func median(of samples: [Int]) -> Double {
-        let sorted = samples.sorted()
-        let middle = sorted.count / 2
-        return sorted.count.isMultiple(of: 2)
-            ? Double(sorted[middle - 1] + sorted[middle]) / 2 : Double(sorted[middle])
+        lastRSSI = rssi
     }
 }

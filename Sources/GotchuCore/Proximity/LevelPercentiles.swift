@@ -9,6 +9,9 @@ package struct LevelPercentiles: Codable, Equatable, Sendable {
     /// The 90th percentile: at most 10 % of the samples are above it.
     package let p90: Int
 
+    /// The standard deviation in dB of normally distributed samples with these percentiles.
+    package var spread: Double { Double(p90 - p10) / 2.563 }
+
     /// Computes percentiles by the nearest-rank method; `nil` if there are no samples.
     package init?(_ samples: [RSSI]) {
         guard !samples.isEmpty else { return nil }

@@ -1,38 +1,35 @@
+import Glibc
+
 extension Presence {
     /// The reason for the verdict, with its numbers.
     ///
     /// - Parameter margin: The lead in dB: that of the best presence over the next best, or that of
     ///   any other over the best. From `ProximityBoard.margin(of:)`.
     package func reason(margin: Double?) -> String {
-        guard let level else { return "no signal level was given" }
+        guard let level, let odds else { return "no signal level was given" }
         // Built as bytes for speed: it is part of nearly every event.
         var text = TextBuilder(capacity: 96)
         text.add(level: level)
         text.add(" dBm")
-        switch verdict {
-        case .tap:
-            text.add(", held above ")
-            text.add(level: tapThresholds.leave)
-            text.add(lead: margin)
-        case .near:
-            text.add(", above ")
-            text.add(level: nearThresholds.leave)
-            text.add(lead: margin)
-        case .far where resolution == .noSession && isInReach:
+        if verdict == .far, resolution == .noSession, isInReach {
             text.add(", and there is nothing to pay under it")
-        case .far:
-            let enter = nearThresholds.enter
-            if level < enter {
-                text.add(", near begins at ")
-                text.add(level: enter)
-            } else {
-                text.add(", not yet held above ")
-                text.add(level: enter)
-                text.add(" for long enough")
+        } else if verdict == .far, level < nearThresholds.enter {
+            text.add(", near begins at ")
+            text.add(level: nearThresholds.enter)
+        } else {
+            text.add(", held ")
+            text.add(odds: odds)
+            if zone != .tap {
+                text.add(", ")
+                text.add(odds: neededOdds)
+                text.add(" is a tap")
             }
-        case .ambiguous:
-            text.add(", another one is as near")
-            text.add(lead: margin)
+            if verdict == .ambiguous { text.add(", another one is as near") }
+            if let margin, verdict != .far {
+                text.add(margin >= 0 ? ", leads by " : ", behind by ")
+                text.add(level: margin.magnitude)
+                text.add(" dB")
+            }
         }
         if isCalibrated { text.add(", as calibrated") }
         return text.text
@@ -40,11 +37,11 @@ extension Presence {
 }
 
 extension TextBuilder {
-    fileprivate mutating func add(lead margin: Double?) {
-        guard let margin else { return }
-        add(margin >= 0 ? ", leads by " : ", behind by ")
-        add(level: margin.magnitude)
-        add(" dB")
+    /// Adds odds, such as `20:1` or `1:3`, from their natural logarithm.
+    package mutating func add(odds: Double) {
+        let ratio = "\(Int(exp(odds.magnitude).rounded()))"
+        add(odds < 0 ? "1:" : ratio)
+        add(odds < 0 ? ratio : ":1")
     }
 
     /// Adds a level with one decimal.

@@ -31,8 +31,6 @@ package struct Presence: Sendable {
 
     /// The level filter of each adapter that hears it; usually one.
     private var filters: [(adapter: String, filter: LevelFilter)] = []
-    private var tapGate = ZoneGate()
-    private var nearGate = ZoneGate()
     private var policy: ProximityPolicy
 
     /// The maximum number of adapters whose levels are kept for one EID.
@@ -48,8 +46,8 @@ package struct Presence: Sendable {
         self.policy = policy
         removalDue = sighting.time
         updateRemovalDue()
+        zone = policy.acceptsUnknownRSSI ? .tap : .far
         addLevel(of: sighting)
-        updateZone()
     }
 
     /// The filtered level in dBm at the adapter that hears it best; `nil` if none was reported.
@@ -68,6 +66,10 @@ package struct Presence: Sendable {
     /// The last RSSI at that adapter.
     package private(set) var lastRSSI: RSSI?
 
+    /// The log odds in nats that it is held against the device, by its own level alone; `nil` if no
+    /// level was reported. Within ± `ProximityPolicy.certainty`.
+    package private(set) var odds: Double?
+
     /// The recent advertisements per second; 0 after a single one.
     package var rate: Double {
         guard let interval, interval > .zero else { return 0 }
@@ -78,21 +80,15 @@ package struct Presence: Sendable {
     /// presences.
     private(set) var zone = Zone.far
 
-    private mutating func updateZone() {
-        if tapGate.isInside || level == nil && policy.acceptsUnknownRSSI {
-            zone = .tap
-        } else {
-            zone = nearGate.isInside ? .near : .far
-        }
-    }
-
     /// A Boolean that is true if its zone is near or tap. An EID with nothing to pay can be in
     /// reach too.
     var isInReach: Bool { zone != .far }
 
-    /// The thresholds for the adapter that hears it best.
-    var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
+    /// The thresholds of near for the adapter that hears it best.
     var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }
+
+    /// The log odds in nats at which it enters a zone.
+    var neededOdds: Double { policy.certainty }
 
     /// A Boolean that is true if those thresholds were measured with that adapter.
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
@@ -105,11 +101,10 @@ package struct Presence: Sendable {
         removalDue = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
     }
 
-    /// Applies another policy at once. Levels already filtered are not filtered again.
+    /// Applies another policy. A zone changes with the next sample.
     mutating func apply(_ policy: ProximityPolicy) {
         self.policy = policy
         updateRemovalDue()
-        updateZone()
     }
 
     mutating func add(_ sighting: Sighting) {
@@ -125,13 +120,6 @@ package struct Presence: Sendable {
         updateRemovalDue()
         carrier = sighting.carrier
         addLevel(of: sighting)
-        updateZone()
-    }
-
-    mutating func advance(to now: MonotonicTime) {
-        tapGate.advance(to: now, policy: policy)
-        nearGate.advance(to: now, policy: policy)
-        updateZone()
     }
 
     private mutating func addLevel(of sighting: Sighting) {
@@ -141,14 +129,14 @@ package struct Presence: Sendable {
             guard filters.count < Self.adapterLimit else { return }
             filters.append((sighting.adapter, LevelFilter()))
         }
-        filters[index].filter.add(rssi, at: sighting.time, policy: policy)
+        filters[index].filter.add(rssi, at: sighting.time, on: sighting.adapter, policy: policy)
         if filters.count > 1 { index = chooseAdapter(at: sighting.time) }
+        let best = filters[index].filter
         adapter = filters[index].adapter
-        level = filters[index].filter.level
-        lastRSSI = filters[index].filter.lastRSSI
-        guard let level else { return }
-        tapGate.add(level: level, at: sighting.time, thresholds: tapThresholds, policy: policy)
-        nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
+        level = best.level
+        lastRSSI = best.lastRSSI
+        odds = best.tap.odds
+        zone = best.tap.isInside ? .tap : best.near.isInside ? .near : .far
     }
 
     /// Removes the levels of adapters that no longer hear it. The adapter that has just heard it

@@ -10,8 +10,6 @@ package struct ProximityBoard: Sendable {
     /// The strongest presence, and the strongest of any other session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    private var leader: Ranked?
-    private var leadingSince: MonotonicTime?
 
     package init(policy: ProximityPolicy = ProximityPolicy()) {
         self.policy = policy
@@ -103,23 +101,22 @@ package struct ProximityBoard: Sendable {
             eids.append(sighting.eid)
             changes.changed.insert(sighting.eid)
         }
-        changes.changed.formUnion(updateVerdicts(at: sighting.time))
+        changes.changed.formUnion(updateVerdicts())
         return changes
     }
 
-    /// Advances the time: removes silent presences and updates the zones of the others.
+    /// Advances the time: removes silent presences.
     package mutating func advance(to now: MonotonicTime) -> Changes {
         var changes = Changes()
         for index in presences.indices.reversed() where presences[index].removalDue <= now {
             changes.lost.insert(remove(at: index))
         }
-        for index in presences.indices { presences[index].advance(to: now) }
-        changes.changed = updateVerdicts(at: now)
+        changes.changed = updateVerdicts()
         return changes
     }
 
     /// Sets every presence's verdict; returns those that changed.
-    private mutating func updateVerdicts(at now: MonotonicTime) -> Set<EID> {
+    private mutating func updateVerdicts() -> Set<EID> {
         (best, second) = (nil, nil)
         for index in presences.indices {
             guard let level = rankingLevel(of: index), level >= second?.level ?? -.infinity else {
@@ -134,12 +131,11 @@ package struct ProximityBoard: Sendable {
                 second = ranked
             }
         }
-        updateLeader(at: now)
         var changed: Set<EID> = []
         for index in presences.indices {
             // Most presences are far. Their verdict needs no comparison with the others.
             let (before, isFar) = verdict(of: index)
-            let verdict = isFar ? .far : verdict(on: index, at: now)
+            let verdict = isFar ? .far : verdict(on: index)
             guard before != verdict else { continue }
             presences[index].verdict = verdict
             changed.insert(eids[index])
@@ -196,27 +192,16 @@ package struct ProximityBoard: Sendable {
         }
     }
 
-    /// Stores the nearest presence as the leader if it leads by `policy.lead` or is alone. Stores
-    /// the time since which it has led.
-    private mutating func updateLeader(at now: MonotonicTime) {
-        guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
-            leader = nil
-            leadingSince = nil
-            return
-        }
-        if leader.map(best.isSame) != true { leadingSince = now }
-        leader = best
-    }
-
-    /// Returns the verdict on a presence that is not far.
-    private func verdict(on index: Int, at now: MonotonicTime) -> Verdict {
+    /// Returns the verdict on a presence that is not far: that of its zone if its session is the
+    /// nearest and leads by `policy.lead` or is alone. A presence that is clearly behind is shown as
+    /// near and never picked automatically.
+    private func verdict(on index: Int) -> Verdict {
         let own: Verdict = presences[index].zone == .tap ? .tap : .near
-        guard let ranked = rank(of: index), let margin = margin(of: ranked) else { return own }
-        let isLeader = leader.map(ranked.isSame) ?? false
-        if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead { return own }
-        // It is clearly behind the best, so it is shown as near and never picked automatically.
-        if !isLeader, margin <= -policy.lead { return .near }
-        return .ambiguous
+        guard let best, let ranked = rank(of: index) else { return own }
+        guard ranked.isSame(best) else {
+            return best.level - ranked.level >= policy.lead ? .near : .ambiguous
+        }
+        return second.map { best.level - $0.level < policy.lead } == true ? .ambiguous : own
     }
 
     /// Returns the index of the presence to evict for a new EID; `nil` if the new one is not

@@ -5,55 +5,53 @@
 /// dBm. Real hardware differs by ±10 dB.
 package struct ProximityPolicy: Equatable, Sendable {
     /// The thresholds of tap for an adapter without a calibration.
-    package var tap = Thresholds(enter: -45, leave: -55)
+    package var tap = Thresholds(enter: -46.5, leave: -52.5)
 
     /// The thresholds of near for an adapter without a calibration.
-    package var near = Thresholds(enter: -60, leave: -68)
+    package var near = Thresholds(enter: -62, leave: -68)
 
-    /// The time constant of the exponential average. The average depends on time, not on the number
-    /// of samples. The same signal then gives the same level at any advertising interval.
-    var timeConstant: Duration = .milliseconds(300)
+    /// The log odds in nats at which a zone is entered, and against it is left: 5 is 148 to 1. More
+    /// is slower, and asks fewer people in the queue to pay another's bill.
+    package var certainty = 5.0
 
-    /// The maximum difference between the average and the median, in dB. A larger one is movement,
-    /// not noise.
-    package var lag = 6.0
+    /// The difference in dB between the levels held and not held: 10 cm and half a metre are more
+    /// apart, and a hand in between makes them less.
+    static let separation = 9.0
 
-    /// The evidence needed to enter, in dB. Evidence is the excess of the level over the threshold,
-    /// summed over consecutive samples. A strong signal needs few samples to enter. A weak signal
-    /// that only noise lifts above the threshold does not enter.
-    var evidenceToEnter = 10.0
+    /// The evidence in nats of one dB in one sample of an adapter without a calibration:
+    /// `separation` over the variance of a sample, (4.7 dB)².
+    static let weight = 0.4
 
-    /// The minimum evidence of a sample at or above the threshold, in dB.
-    var minimumEvidence = 1.0
+    /// The time in which the correlation of the noise between two samples is taken to fall to 37 %:
+    /// more certainty also means less trust in quick samples.
+    var correlationTime: Duration { .milliseconds(30) * certainty }
 
-    /// The time for which the level must have been above the threshold to enter.
-    var timeToEnter: Duration = .milliseconds(250)
+    /// The log odds in nats before the first sample: of four tills first heard, one is in the zone.
+    let prior = -1.0
 
-    /// The same time after a single sample above the threshold. The next sample is then late or
-    /// lost.
-    var timeForSingleSample: Duration = .milliseconds(700)
+    /// The most evidence of one sample, as a multiple of `certainty`. It must exceed 1, or tills
+    /// that advertise every 1.28 s take seconds; a stray sample has at most this effect.
+    let sampleLimit = 1.5
 
-    /// The time for which the level must be below the threshold to leave.
-    var timeToLeave: Duration = .seconds(1)
+    /// The time constant of the level's exponential average. The level ranks EIDs. The average
+    /// depends on time, not on the number of samples.
+    let averagingTime: Duration = .milliseconds(500)
 
     /// The shortest silence after which a presence is gone.
-    var minimumSilence: Duration = .milliseconds(1500)
+    let minimumSilence: Duration = .milliseconds(1500)
 
     /// The silence after a single advertisement, when the interval is unknown: by default BlueZ
     /// advertises every 1.28 s, and some advertisements are lost.
-    var firstSilence: Duration = .seconds(4)
+    let firstSilence: Duration = .seconds(4)
 
     /// The silence after which a presence is gone, as a multiple of the measured interval.
-    var silentIntervals = 5
+    let silentIntervals = 5
 
     /// The longest silence after which a presence is gone, at any interval.
-    var maximumSilence: Duration = .seconds(12)
+    let maximumSilence: Duration = .seconds(12)
 
     /// The lead in dB that the nearest needs for a verdict other than `ambiguous`.
-    package var lead = 6.0
-
-    /// The time for which the nearest must lead.
-    package var timeToLead: Duration = .milliseconds(300)
+    package var lead = 8.0
 
     /// A Boolean that is true if a presence without any level counts as held against the device.
     /// Only for virtual controllers, which report no level: if true, every EID without a level can
@@ -78,11 +76,15 @@ package struct ProximityPolicy: Equatable, Sendable {
         calibrations[adapter]?.nearThresholds ?? near
     }
 
-    /// Two levels with a dead band between them, so that noise does not make a verdict flap.
+    /// Returns the evidence in nats of one dB in one sample of this adapter.
+    func weight(on adapter: String) -> Double { calibrations[adapter]?.weight ?? Self.weight }
+
+    /// The levels at which being inside and outside are equally likely, with a dead band between
+    /// them, so that noise does not make a verdict flap.
     package struct Thresholds: Equatable, Sendable {
-        /// Enter at or above this level, in dBm.
+        /// The level while outside, in dBm: samples above it speak for entering.
         package var enter: Double
-        /// Leave below this level, in dBm; lower than `enter`.
+        /// The level while inside, in dBm: samples below it speak for leaving. Lower than `enter`.
         package var leave: Double
 
         package init(enter: Double, leave: Double) {

@@ -1,37 +1,42 @@
-/// A threshold with hysteresis in level and time.
+/// The decision if an EID is within a zone: the log odds of it, from the samples of one adapter.
+///
+/// Each sample shifts the odds by its excess over the zone's threshold. Noise is correlated over
+/// time, so a sample counts in proportion to the time since the one before; the newest one counts
+/// in full. This is the likelihood ratio of a shift of the level in autoregressive noise, with its
+/// sum limited on both sides (Page's CUSUM; Polunchenko and Raghavan, arXiv 1706.00824), in a form
+/// that is monotone in each sample. Only a sample changes the zone, never the time alone.
 struct ZoneGate: Sendable {
     private(set) var isInside = false
-    /// The sum in dB by which consecutive samples exceeded the threshold.
-    private var evidence = 0.0
-    private var hasSingleSample = true
-    private var aboveSince: MonotonicTime?
-    private var belowSince: MonotonicTime?
+    /// The log odds in nats as of the last sample, within ± `certainty`.
+    private(set) var odds = 0.0
+    /// The part of the odds that the next sample adds to; `nil` before the first sample.
+    private var sum: Double?
 
-    /// Applies a new filtered level.
+    /// Applies a sample.
+    ///
+    /// - Parameters:
+    ///   - correlation: The correlation of its noise with that of the sample before, 0 … 1.
+    ///   - weight: The evidence of one dB, in nats.
     mutating func add(
-        level: Double,
-        at time: MonotonicTime,
-        thresholds: ProximityPolicy.Thresholds,
-        policy: ProximityPolicy
+        _ rssi: RSSI,
+        _ correlation: Double,
+        _ weight: Double,
+        _ thresholds: ProximityPolicy.Thresholds,
+        _ policy: ProximityPolicy
     ) {
-        if level >= thresholds.enter {
-            evidence += max(policy.minimumEvidence, level - thresholds.enter)
-            hasSingleSample = aboveSince == nil
-            aboveSince = aboveSince ?? time
-        } else {
-            evidence = 0
-            aboveSince = nil
-        }
-        belowSince = level < thresholds.leave ? belowSince ?? time : nil
-        advance(to: time, policy: policy)
+        let certainty = policy.certainty
+        let excess = Double(rssi.dBm) - (isInside ? thresholds.leave : thresholds.enter)
+        let evidence = (weight * excess).clamped(to: policy.sampleLimit * certainty)
+        let independent = (1 - correlation) / (1 + correlation) * evidence
+        let sum = ((sum ?? policy.prior) + independent).clamped(to: certainty)
+        self.sum = sum
+        odds = (sum + correlation / (1 + correlation) * evidence).clamped(to: certainty)
+        if odds >= certainty { isInside = true }
+        if odds <= -certainty { isInside = false }
     }
+}
 
-    /// Advances the time. Enters if the level was above the threshold for long enough and with
-    /// enough evidence. Leaves if it was below the threshold for long enough.
-    mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
-        if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
-        guard let aboveSince, evidence >= policy.evidenceToEnter else { return }
-        let needed = hasSingleSample ? policy.timeForSingleSample : policy.timeToEnter
-        if time - aboveSince >= needed { isInside = true }
-    }
+extension Double {
+    /// Returns the nearest number within ± `limit`.
+    fileprivate func clamped(to limit: Double) -> Double { min(limit, max(-limit, self)) }
 }

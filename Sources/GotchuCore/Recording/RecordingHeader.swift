@@ -14,20 +14,25 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     package var transport: String?
     package var bluezVersion: String?
     package var startedAt: Timestamp
-    /// The shop's thresholds for verdicts, in dBm.
+    /// The shop's thresholds for verdicts, in dBm, and its certainty.
     package var policy: Levels
+    /// What the person who recorded said about it, such as the distance.
+    package var note: String?
 
     package struct Levels: Codable, Equatable, Sendable {
         package var tapEnter: Double
         package var tapLeave: Double
         package var nearEnter: Double
         package var nearLeave: Double
+        /// `ProximityPolicy.certainty`, in nats.
+        package var certainty: Double
 
         package init(_ policy: ProximityPolicy) {
             tapEnter = policy.tap.enter
             tapLeave = policy.tap.leave
             nearEnter = policy.near.enter
             nearLeave = policy.near.leave
+            certainty = policy.certainty
         }
 
         enum CodingKeys: String, CodingKey {
@@ -35,6 +40,7 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
             case tapLeave = "tap_leave"
             case nearEnter = "near_enter"
             case nearLeave = "near_leave"
+            case certainty
         }
     }
 
@@ -45,7 +51,8 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
         transport: String?,
         bluezVersion: String?,
         startedAt: Timestamp,
-        policy: ProximityPolicy
+        policy: ProximityPolicy,
+        note: String? = nil
     ) {
         format = Self.currentFormat
         self.version = version
@@ -55,11 +62,12 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
         self.bluezVersion = bluezVersion
         self.startedAt = startedAt
         self.policy = Levels(policy)
+        self.note = note
     }
 
     enum CodingKeys: String, CodingKey {
         case format = "gotchu_recording"
-        case version, radio, adapter, transport, policy
+        case version, radio, adapter, transport, policy, note
         case bluezVersion = "bluez_version"
         case startedAt = "started_at"
     }

@@ -86,22 +86,23 @@ extension SettingSyntax<Set<UInt32>> {
 }
 
 extension SettingSyntax<ProximityPolicy> {
-    /// Levels in dBm: `tap_enter=-45,near_leave=-68`. A level that is not given keeps its default.
+    /// Levels in dBm, and the certainty: `tap_enter=-45,certainty=4`. What is not given keeps its
+    /// default.
     static var proximity: Self {
         Self(
-            "Levels are -127 to 20 dBm; each leave is below its enter, near not above tap.",
-            form: .numbers(levels.map(\.name)),
+            "Levels are -127 to 20 dBm; each leave is below its enter, near not above tap; "
+                + "certainty is 3 to 10.",
+            form: .numbers(parts.map(\.name)),
             write: { policy in
-                levels.map { "\($0.name)=\(policy[keyPath: $0.path])" }.joined(separator: ",")
+                parts.map { "\($0.name)=\(policy[keyPath: $0.path])" }.joined(separator: ",")
             }
         ) { text in
             var policy = ProximityPolicy()
-            for part in text.split(separator: ",") {
-                let words = part.split(separator: "=")
-                guard words.count == 2, let level = levels.first(where: { $0.name == words[0] }),
-                    let number = Double(words[1]), (-127...20).contains(number)
+            for words in text.split(separator: ",").map({ $0.split(separator: "=") }) {
+                guard words.count == 2, let part = parts.first(where: { $0.name == words[0] }),
+                    let number = Double(words[1]), part.range.contains(number)
                 else { return nil }
-                policy[keyPath: level.path] = number
+                policy[keyPath: part.path] = number
             }
             let (tap, near) = (policy.tap, policy.near)
             let isOrdered =
@@ -111,12 +112,14 @@ extension SettingSyntax<ProximityPolicy> {
         }
     }
 
-    private typealias Level = any WritableKeyPath<ProximityPolicy, Double> & Sendable
+    private typealias Path = any WritableKeyPath<ProximityPolicy, Double> & Sendable
 
-    private static var levels: [(name: String, path: Level)] {
-        [
-            ("tap_enter", \.tap.enter), ("tap_leave", \.tap.leave),
-            ("near_enter", \.near.enter), ("near_leave", \.near.leave),
+    private static var parts: [(name: String, path: Path, range: ClosedRange<Double>)] {
+        let levels = -127.0...20
+        return [
+            ("tap_enter", \.tap.enter, levels), ("tap_leave", \.tap.leave, levels),
+            ("near_enter", \.near.enter, levels), ("near_leave", \.near.leave, levels),
+            ("certainty", \.certainty, 3...10),
         ]
     }
 }

@@ -208,13 +208,9 @@ final class PresenceService: Service {
     ///
     /// - Returns: The number of such EIDs that have no answer then.
     func resolveRivals(of session: SessionID) async -> Int {
-        let (rivals, leadTime) = state.withLock { state in
-            (state.board.unresolvedRivals(of: session), state.policy.timeToLead)
-        }
+        let rivals = state.withLock { $0.board.unresolvedRivals(of: session) }
         guard !rivals.isEmpty else { return 0 }
         await resolver.resolve(rivals.prefix(ResolvePlan.rivalLimit))
-        // No event ends this wait: a lead counts only once it has lasted.
-        await radio.pause(for: leadTime)
         return state.withLock { state in
             apply(state.board.advance(to: .now), &state)
             return state.board.unresolvedRivals(of: session).count

@@ -1,0 +1,115 @@
+import Foundation
+import GotchuCore
+
+/// Plays a recording through the shipped decision at two settings, and through the optimum, and
+/// prints for each EID when it became a tap.
+///
+/// A recording's note decides what is right: if it begins with "held", a tap is right, and otherwise
+/// each tap is false.
+///
+/// - Returns: The exit status.
+func play(_ path: String) -> Int32 {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        print("\(path) cannot be read.")
+        return 66
+    }
+    let lines = text.split(separator: "\n").map { Data($0.utf8) }
+    let decoder = JSONDecoder()
+    guard let first = lines.first,
+        let header = try? decoder.decode(RecordingHeader.self, from: first),
+        header.format == RecordingHeader.currentFormat
+    else {
+        print("\(path) is no recording: its first line says nothing of gotchu_recording 1.")
+        return 65
+    }
+    var eids: [EID] = []
+    var events: [ModelEvent] = []
+    for (number, line) in lines.enumerated().dropFirst() {
+        guard let line = try? decoder.decode(RecordingLine.self, from: line) else {
+            print("\(path): line \(number + 1) is no line of a recording.")
+            return 65
+        }
+        guard case .heard(let eid, _, let rssi?) = line.event else { continue }
+        if !eids.contains(eid) { eids.append(eid) }
+        let sender = eids.firstIndex(of: eid) ?? 0
+        events.append(ModelEvent(second: line.time.inSeconds, sender: sender, rssi: rssi.dBm))
+    }
+    guard let last = events.last else {
+        print("\(path): nothing was heard.")
+        return 65
+    }
+    let isHeld = header.note?.hasPrefix("held") ?? false
+    let ticks = stride(from: 0, through: last.second, by: 0.2).map {
+        ModelEvent(second: $0, sender: nil)
+    }
+    let all = (ticks + events).sorted { $0.second < $1.second }
+    print("\(path): \(header.note ?? "no note"), \(hundredths(last.second)) s, \(eids.count) EIDs")
+    let interval = medianGap(events)
+    for (name, rule) in [
+        ("certainty 5", Shipped(certainty: 5, from: 0) as any Rule),
+        ("certainty 4", Shipped(certainty: 4, from: 0)),
+        ("5df1adf2", Ranking { Before() }),
+        ("the optimum of the model", Ranking { Optimum(interval: interval) }),
+    ] {
+        var rule = rule
+        let trial = Trial(all, &rule, stopsAtTap: false)
+        let taps = trial.first.sorted { $0.value < $1.value }.map { sender, second in
+            let heard = events.first { $0.sender == sender }?.second ?? 0
+            let after = "\(eids[sender]) after \(hundredths(second - heard)) s"
+            return isHeld ? after : "\(after), FALSE"
+        }
+        print("  \(name): \(taps.isEmpty ? "no tap" : "tap of " + taps.joined(separator: "; "))")
+    }
+    return 0
+}
+
+/// Returns the median time in seconds between two advertisements of one sender.
+private func medianGap(_ events: [ModelEvent]) -> Double {
+    let gaps = Dictionary(grouping: events) { $0.sender }.values
+        .flatMap { heard in zip(heard.dropFirst(), heard).map { $0.second - $1.second } }
+        .sorted()
+    return gaps.isEmpty ? 0.1 : gaps[gaps.count / 2]
+}
+
+/// Writes the model's recordings: held, at half a metre, and passing by.
+///
+/// - Returns: The exit status.
+func writeModel(into folder: String) -> Int32 {
+    let walk: @Sendable (Double) -> Double = { hypot($0 - 2, 0.12) }
+    let recordings: [(file: String, note: String, till: ModelTill, seconds: Double)] = [
+        ("held", "held: 5 cm in the model", ModelTill(0.05), 10),
+        ("half-metre", "half a metre in the model", ModelTill(0.5), 30),
+        ("passing", "passing by at 12 cm in the model", ModelTill(walk), 4),
+    ]
+    for (index, recording) in recordings.enumerated() {
+        var random = SplitMix(state: UInt64(index))
+        let header = RecordingHeader(
+            version: "model",
+            radio: "model",
+            adapter: nil,
+            transport: nil,
+            bluezVersion: nil,
+            startedAt: Timestamp(milliseconds: 0),
+            policy: ProximityPolicy(),
+            note: recording.note
+        )
+        let events = modelEvents(of: [recording.till], until: recording.seconds, &random)
+        let lines = events.compactMap { event -> RecordingLine? in
+            guard let sender = event.sender, let rssi = RSSI(dBm: event.rssi) else { return nil }
+            let time = Duration.microseconds(Int64(event.second * 1_000_000))
+            return RecordingLine(
+                time: time,
+                event: .heard(ShippedRule.eid(of: sender), .serviceData, rssi)
+            )
+        }
+        do {
+            var text = try CanonicalJSON.encode(header) + [0x0A]
+            for line in lines { text += try CanonicalJSON.encode(line) + [0x0A] }
+            try Data(text).write(to: URL(fileURLWithPath: "\(folder)/\(recording.file).ndjson"))
+        } catch {
+            print("\(folder)/\(recording.file).ndjson: \(error)")
+            return 74
+        }
+    }
+    return 0
+}
