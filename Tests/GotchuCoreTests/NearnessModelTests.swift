@@ -97,7 +97,7 @@ struct NearnessModelTests {
         var ninth = Double.infinity
     }
 
-    static let held = [
+    static let heldTills: [Held] = [
         Held(testDescription: "5 cm", till: ModelTill(0.05), median: 0.2),
         Held(testDescription: "10 cm", till: ModelTill(0.1), median: 0.45),
         Held(
@@ -144,8 +144,8 @@ struct NearnessModelTests {
         ),
     ]
 
-    @Test("A till that is held is a tap in time, and no other till is", arguments: held)
-    func held(_ situation: Held) async {
+    @Test("A till that is held is a tap in time, and no other till is", arguments: heldTills)
+    func isTap(_ situation: Held) async {
         let trials = await trials(
             [situation.till] + (situation.other.map { [$0] } ?? []),
             from: situation.start,
@@ -179,7 +179,7 @@ struct NearnessModelTests {
         var limit = 0.01
     }
 
-    static let away = [
+    static let otherTills: [Away] = [
         Away(testDescription: "0.5 m", till: ModelTill(0.5)),
         Away(testDescription: "loss 30 %", till: ModelTill(0.5).with { $0.loss = 0.3 }),
         Away(
@@ -210,8 +210,8 @@ struct NearnessModelTests {
         ),
     ]
 
-    @Test("A till that is not held is seldom a tap", arguments: away)
-    func away(_ situation: Away) async {
+    @Test("A till that is not held is seldom a tap", arguments: otherTills)
+    func isNoTap(_ situation: Away) async {
         let trials = await trials([situation.till], until: situation.end, stopsAtTap: true)
         let found = share(trials)
         #expect(found <= situation.limit, "\(found)")
