@@ -27,7 +27,7 @@ CHROMIUMDIR := $(DESTDIR)/etc/chromium/policies/managed
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test check vm browser pictures bench install install-display release deb format lint docs
+.PHONY: help build demo test check vm browser pictures bench near install install-display release deb format lint docs
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
 	@echo 'make browser   run only the stories in a real browser; STORY=sale for one of them'
 	@echo 'make pictures  draw the pictures that pages are held against, and those of the README'
+	@echo 'make near      play RECORDING=FILE through the nearness decision; docs/nearness.md'
 	@echo 'make bench     measure all of it; BENCH=server, flood or "daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make install-display  install what shows the display on this machine: its unit, its'
@@ -90,6 +91,9 @@ pictures:
 
 bench:
 	@Benchmarks/run $(BENCH)
+
+near:
+	@Benchmarks/nearness/run play $(or $(RECORDING),$(error RECORDING=FILE is missing: see docs/nearness.md))
 
 format:
 	@.ci/need build

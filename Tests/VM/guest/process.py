@@ -50,6 +50,13 @@ class Process:
     def signal(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
 
+    def wait(self, seconds: float = TIMEOUT) -> int:
+        """Waits for the program's own end, and returns its exit status."""
+        try:
+            return self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise WaitTimeout(f"{self.name} did not end within {seconds:g} s") from None
+
     def kill(self) -> None:
         """Kills the program with SIGKILL, and waits for its end."""
         self._child.kill()

@@ -262,6 +262,14 @@ class Daemon:
             log.write(f"exit {finished.returncode}\n")
         return Answer(finished)
 
+    def command(self, *arguments: str) -> Process:
+        """Starts gotchu-ctl against this daemon."""
+        return Process(
+            f"gotchu-ctl {arguments[0]}",
+            [str(self._programs / "gotchu-ctl"), *arguments, "--socket", self.socket],
+            self._logs / f"{self.name}-ctl.log",
+        )
+
     # The daemon's state and actions.
 
     def balance(self) -> int:

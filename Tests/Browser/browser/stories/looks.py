@@ -210,7 +210,7 @@ def motion(world: World) -> None:
 
 def soak(world: World) -> None:
     """Thousands of states and many new connections do not enlarge the page or gotchud."""
-    states, connections = 2_000 * EFFORT, 50 * EFFORT
+    states, connections = 500 * EFFORT, 20 * EFFORT
     with staged(world) as play:
         page = world.page("about:blank")
         page.protocol("Page.addScriptToEvaluateOnNewDocument", source=HASTY)
