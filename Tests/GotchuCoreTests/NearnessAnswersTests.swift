@@ -59,10 +59,10 @@ struct NearnessAnswersTests {
         #expect(board[kiosk]?.verdict == .ambiguous)
     }
 
-    @Test("Only EIDs without an answer that are less than 6 dB weaker are a session's rivals")
+    @Test("Only EIDs without an answer that are less than 8 dB weaker are a session's rivals")
     func rivals() {
         let stronger = EID(literal: "1111111111")
-        for (level, isRival) in [(-38, true), (-45, true), (-46, false), (-60, false)] {
+        for (level, isRival) in [(-38, true), (-47, true), (-48, false), (-60, false)] {
             var board = board(-40, level)
             board.record(kiosk, .session(session))
             #expect(board.unresolvedRivals(of: session) == (isRival ? [other] : []))
@@ -72,10 +72,10 @@ struct NearnessAnswersTests {
         }
     }
 
-    @Test("A far EID needs an answer only if it is less than 6 dB weaker than one in reach")
+    @Test("A far EID needs an answer only if it is less than 8 dB weaker than one in reach")
     func needed() throws {
         for (level, otherLevel, isNeeded) in [
-            (-58, -62, true), (-58, -65, false), (-70, -71, false),
+            (-58, -65, true), (-58, -66, false), (-70, -71, false),
         ] {
             let board = board(level, otherLevel)
             let far = try #require(board[other])
@@ -193,7 +193,7 @@ struct NearnessAnswersTests {
         let own = all.filter(isSame).compactMap(\.level).max() ?? -.infinity
         for rival in all where !isSame(rival) && rival.resolution != .noSession {
             let lead = own - (rival.level ?? -.infinity)
-            #expect(lead >= 6, "\(tap.eid) leads \(rival.eid), \(rival.resolution), by \(lead) dB")
+            #expect(lead >= 8, "\(tap.eid) leads \(rival.eid), \(rival.resolution), by \(lead) dB")
         }
     }
 }

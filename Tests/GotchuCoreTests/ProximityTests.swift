@@ -143,7 +143,7 @@ struct ProximityTests {
         _ = board.add(sighting(other, -60, at: 1_000))
         let away = try #require(board[other])
         #expect(away.reason(margin: nil) == "-60.0 dBm, held 1:148, 148:1 is a tap")
-        _ = board.add(sighting(other, -70, at: 1_100))
+        _ = board.add(sighting(other, -80, at: 1_100))
         #expect(board[other]?.reason(margin: nil).contains("near begins at -62.0") == true)
     }
 

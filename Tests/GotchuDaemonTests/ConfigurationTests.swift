@@ -58,7 +58,7 @@ struct ConfigurationTests {
                   "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
                   "power_cycle": true, "metrics": "[::1]:9464",
-                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55},
+                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55, "certainty": 4},
                   "viewer_uids": [998],
                   "screens": {
                     "display": "127.0.0.1:7465", "till": "127.0.0.1:7466",
@@ -86,6 +86,7 @@ struct ConfigurationTests {
         #expect(configuration.proximity.acceptsUnknownRSSI && configuration.canPowerCycle)
         #expect(configuration.proximity.tap == .init(enter: -40, leave: -50))
         #expect(configuration.proximity.near == .init(enter: -55, leave: -68))
+        #expect(configuration.proximity.certainty == 4)
         #expect(configuration.metrics.map { "\($0)" } == "[::1]:9464")
         #expect(configuration.logLevel == .debug)
         #expect(configuration.viewerUserIDs == [998])
@@ -207,6 +208,7 @@ struct ConfigurationTests {
             ("{\n  \"radio\": \"wifi\"\n}", 2, "A radio is"),
             ("{\n  \"server\": \"ftp://x\"\n}", 2, "A server is"),
             ("{\n\n\n  \"proximity\": {\"tap_enter\": -90}\n}", 4, "Levels are"),
+            ("{\n  \"proximity\": {\"certainty\": 2.9}\n}", 2, "certainty is 3 to 10"),
             ("{\n  \"proximity\": {\n    \"tap\": 1\n  }\n}", 3, "tap: There is no setting"),
             ("{\"log_level\": \"loud\"}", 1, "A log level is one of"),
             ("", 1, "This is not a valid JSON object"),
@@ -250,7 +252,8 @@ struct ConfigurationTests {
             .lines.map { "\($0) = \($1)" }
         for line in [
             "spender_uids = 2 users", "service_uuid = fd6f", "eid_seconds = 120", "proxy = (none)",
-            "proximity = tap_enter=-45.0,tap_leave=-55.0,near_enter=-60.0,near_leave=-68.0",
+            "proximity = tap_enter=-46.5,tap_leave=-52.5,near_enter=-62.0,near_leave=-68.0,"
+                + "certainty=5.0",
         ] {
             #expect(lines.contains(line), "\(lines)")
         }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The level at which one adapter hears an EID, and the zones that this adapter's samples put it in.
+/// The level at which one adapter hears an EID, and the zones that its samples put the EID in.
 ///
 /// The level only ranks EIDs and is shown; the zones do not depend on it. Both are monotone: a
 /// higher sample never lowers the level, and never leaves a zone.

@@ -193,8 +193,8 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Returns the verdict on a presence that is not far: that of its zone if its session is the
-    /// nearest and leads by `policy.lead` or is alone. A presence that is clearly behind is shown as
-    /// near and never picked automatically.
+    /// nearest and leads by `policy.lead` or is alone. A presence that is clearly behind is shown
+    /// as near, and never picked automatically.
     private func verdict(on index: Int) -> Verdict {
         let own: Verdict = presences[index].zone == .tap ? .tap : .near
         guard let best, let ranked = rank(of: index) else { return own }

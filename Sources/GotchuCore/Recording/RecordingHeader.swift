@@ -16,7 +16,7 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     package var startedAt: Timestamp
     /// The shop's thresholds for verdicts, in dBm, and its certainty.
     package var policy: Levels
-    /// What the person who recorded said about it, such as the distance.
+    /// The note of the person who recorded, such as the distance.
     package var note: String?
 
     package struct Levels: Codable, Equatable, Sendable {
