@@ -5,8 +5,8 @@ import GotchuCore
 ///
 /// The level in free space is -59 dBm at 1 m, and 20 dB lower at ten times the distance. The noise
 /// is normal, and correlated between one advertisement and the next, as if a body or a hand were in
-/// the way. The three advertising channels differ by 3 dB. Each advertisement may be lost, and is up
-/// to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). The model is not a measurement.
+/// the way. The three advertising channels differ by 3 dB. Each advertisement may be lost, and is
+/// up to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). The model is not a measurement.
 ///
 /// The tests of the decision and `make bench BENCH=nearness` share it.
 struct ModelTill: Sendable {

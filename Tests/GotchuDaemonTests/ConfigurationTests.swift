@@ -58,7 +58,8 @@ struct ConfigurationTests {
                   "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
                   "power_cycle": true, "metrics": "[::1]:9464",
-                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55, "certainty": 4},
+                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55,
+                                "certainty": 4},
                   "viewer_uids": [998],
                   "screens": {
                     "display": "127.0.0.1:7465", "till": "127.0.0.1:7466",
