@@ -6,6 +6,7 @@ import Testing
 /// late and false taps. `make bench BENCH=nearness` compares more situations with the optimum.
 @Suite("The nearness decision in a model of radio reception", .timeLimit(.minutes(hangLimit)))
 struct NearnessModelTests {
+    /// The number of trials. Situations of half a minute take half as many.
     private static let trials = 400
 
     /// What one trial showed from second 0 on.
@@ -33,7 +34,7 @@ struct NearnessModelTests {
     ) async -> [Trial] {
         var random = SeededGenerator("the model", seed: 1)
         var trials: [Trial] = []
-        for _ in 0..<Self.trials {
+        for _ in 0..<Self.trials / (end - start < 30 ? 1 : 2) {
             await Task.yield()
             let events = modelEvents(of: tills, from: start, until: end, &random)
             var rule = ShippedRule(from: start)
