@@ -37,9 +37,9 @@ package struct StoryTeller {
             return .lock(session: session, user: (payee + Int(number(1...2))) % 3)
         case .lock(let session, let user):
             // Some payers try to pay what another one has locked.
-            return send(session, number(0...7) == 0 ? Int(number(0...2)) : user)
+            return send(session, number(0...3) == 0 ? Int(number(0...2)) : user)
         case .send(let session, let user, let key, let expected, let tip):
-            if number(0...1) == 0 { return refund(session) }
+            if number(0...2) == 0 { return refund(session) }
             return .send(session: session, user: user, key: key, expected: expected, tip: tip)
         case .refund(let session, let user, let key, let amount):
             if number(0...2) == 0 { return refund(session) }
