@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// A generator of short random stories. More than half of the steps continue the previous step: a
+/// A generator of short random stories. Two thirds of the steps continue the previous step: a
 /// lock after a session, a payment after a lock, a resend or a refund after a payment. Without this
 /// few stories would reach a payment.
 package struct StoryTeller {
@@ -19,7 +19,7 @@ package struct StoryTeller {
         (time, made, last, payees) = (1_000, 0, nil, [])
         return (0..<number(4...11)).map { _ in
             time += Self.waits[Int(number(0...Int64(Self.waits.count - 1)))]
-            let action = number(0...99) < 55 ? next() : anything()
+            let action = number(0...99) < 67 ? next() : anything()
             last = action
             return Step(time: time, action: action)
         }
