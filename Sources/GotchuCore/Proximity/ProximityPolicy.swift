@@ -5,7 +5,7 @@
 /// dBm. Real hardware differs by ±10 dB.
 package struct ProximityPolicy: Equatable, Sendable {
     /// The thresholds of tap for an adapter without a calibration.
-    package var tap = Thresholds(enter: -46.5, leave: -52.5)
+    package var tap = Thresholds(enter: -46.4, leave: -52.4)
 
     /// The thresholds of near for an adapter without a calibration.
     package var near = Thresholds(enter: -62, leave: -68)
