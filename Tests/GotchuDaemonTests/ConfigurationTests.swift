@@ -253,7 +253,7 @@ struct ConfigurationTests {
             .lines.map { "\($0) = \($1)" }
         for line in [
             "spender_uids = 2 users", "service_uuid = fd6f", "eid_seconds = 120", "proxy = (none)",
-            "proximity = tap_enter=-46.4,tap_leave=-52.4,near_enter=-62.0,near_leave=-68.0,"
+            "proximity = tap_enter=-46.5,tap_leave=-52.5,near_enter=-62.0,near_leave=-68.0,"
                 + "certainty=5.0",
         ] {
             #expect(lines.contains(line), "\(lines)")

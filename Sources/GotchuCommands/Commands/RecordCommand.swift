@@ -12,7 +12,7 @@ struct RecordCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               sudo gotchu-ctl record shop.ndjson
-              sudo gotchu-ctl record held.ndjson --note 'held against the till' --seconds 20
+              sudo gotchu-ctl record held.ndjson --seconds 20 --note held
               gotchud --radio replay:shop.ndjson --socket ~/g.sock --state ~/g
 
             EIDs are replaced by others before they leave the daemon, in each recording by \

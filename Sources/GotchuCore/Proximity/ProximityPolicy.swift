@@ -5,7 +5,7 @@
 /// dBm. Real hardware differs by ±10 dB.
 package struct ProximityPolicy: Equatable, Sendable {
     /// The thresholds of tap for an adapter without a calibration.
-    package var tap = Thresholds(enter: -46.4, leave: -52.4)
+    package var tap = Thresholds(enter: -46.5, leave: -52.5)
 
     /// The thresholds of near for an adapter without a calibration.
     package var near = Thresholds(enter: -62, leave: -68)
@@ -24,7 +24,7 @@ package struct ProximityPolicy: Equatable, Sendable {
 
     /// The time in which the correlation of the noise between two samples is taken to fall to 37 %:
     /// more certainty also means less trust in quick samples.
-    var correlationTime: Duration { .milliseconds(30) * certainty }
+    var correlationTime: Duration { .milliseconds(32) * certainty }
 
     /// The log odds in nats before the first sample: of four tills first heard, one is in the zone.
     let prior = -1.0

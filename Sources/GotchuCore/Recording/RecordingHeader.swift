@@ -24,8 +24,8 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
         package var tapLeave: Double
         package var nearEnter: Double
         package var nearLeave: Double
-        /// `ProximityPolicy.certainty`, in nats.
-        package var certainty: Double
+        /// `ProximityPolicy.certainty`, in nats; `nil` in recordings of versions without it.
+        package var certainty: Double?
 
         package init(_ policy: ProximityPolicy) {
             tapEnter = policy.tap.enter
