@@ -97,11 +97,11 @@ near:
 
 format:
 	@.ci/need build
-	@swift format -i -r Sources Tests
+	@swift format -i -r Sources Tests Benchmarks
 
 lint:
 	@.ci/need build
-	@swift format lint --strict -r Sources Tests
+	@swift format lint --strict -r Sources Tests Benchmarks
 
 docs: export GOTCHU_TEST_WRITE := 1
 docs:

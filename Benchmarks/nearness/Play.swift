@@ -1,8 +1,8 @@
 import Foundation
 import GotchuCore
 
-/// Plays a recording through the shipped decision at two settings, and through the optimum, and
-/// prints for each EID when it became a tap.
+/// Plays a recording through the shipped decision, at the recording's own settings and at two
+/// others, through the rule before it, and through the optimum. Prints when each EID was a tap.
 ///
 /// A recording's note decides what is right: if it begins with "held", a tap is right, and otherwise
 /// each tap is false.
@@ -42,25 +42,46 @@ func play(_ path: String) -> Int32 {
     let ticks = stride(from: 0, through: last.second, by: 0.2).map {
         ModelEvent(second: $0, sender: nil)
     }
-    let all = (ticks + events).sorted { $0.second < $1.second }
-    print("\(path): \(header.note ?? "no note"), \(hundredths(last.second)) s, \(eids.count) EIDs")
+    let all = (ticks + events).sorted {
+        ($0.second, $0.sender ?? -1) < ($1.second, $1.sender ?? -1)
+    }
+    let note =
+        header.note.map { String($0.unicodeScalars.filter { $0.value >= 0x20 }) } ?? "no note"
+    print("\(path): \(note), \(hundredths(last.second)) s, \(eids.count) EIDs")
     let interval = medianGap(events)
     for (name, rule) in [
-        ("certainty 5", Shipped(certainty: 5, from: 0) as any Rule),
+        ("as recorded", Shipped(policy(of: header), from: 0) as any Rule),
+        ("certainty 5", Shipped(certainty: 5, from: 0)),
         ("certainty 4", Shipped(certainty: 4, from: 0)),
         ("5df1adf2", Ranking { Before() }),
         ("the optimum of the model", Ranking { Optimum(interval: interval) }),
     ] {
         var rule = rule
-        let trial = Trial(all, &rule, stopsAtTap: false)
-        let taps = trial.first.sorted { $0.value < $1.value }.map { sender, second in
-            let heard = events.first { $0.sender == sender }?.second ?? 0
-            let after = "\(eids[sender]) after \(hundredths(second - heard)) s"
-            return isHeld ? after : "\(after), FALSE"
+        var taps: Set<Int> = []
+        var lines: [String] = []
+        for event in all {
+            let before = taps
+            taps = rule.apply(event)
+            let second = hundredths(event.second)
+            lines += taps.subtracting(before).sorted().map { "\(eids[$0]) from \(second) s" }
+            lines += before.subtracting(taps).sorted().map { "\(eids[$0]) until \(second) s" }
         }
-        print("  \(name): \(taps.isEmpty ? "no tap" : "tap of " + taps.joined(separator: "; "))")
+        let found = lines.isEmpty ? "no tap" : "tap of " + lines.joined(separator: ", ")
+        print("  \(name): \(found)\(lines.isEmpty || isHeld ? "" : ": FALSE")")
     }
     return 0
+}
+
+/// Returns the policy that the recording's header has. A calibration is not in it.
+private func policy(of header: RecordingHeader) -> ProximityPolicy {
+    var policy = ProximityPolicy()
+    let levels = header.policy
+    if levels.tapLeave < levels.tapEnter, levels.nearLeave < levels.nearEnter {
+        policy.tap = .init(enter: levels.tapEnter, leave: levels.tapLeave)
+        policy.near = .init(enter: levels.nearEnter, leave: levels.nearLeave)
+    }
+    policy.certainty = header.policy.certainty ?? policy.certainty
+    return policy
 }
 
 /// Returns the median time in seconds between two advertisements of one sender.
@@ -76,13 +97,14 @@ private func medianGap(_ events: [ModelEvent]) -> Double {
 /// - Returns: The exit status.
 func writeModel(into folder: String) -> Int32 {
     let walk: @Sendable (Double) -> Double = { hypot($0 - 2, 0.12) }
+    let hand = ModelTill { $0 < 3 ? 0.5 : 0.05 }
     let recordings: [(file: String, note: String, till: ModelTill, seconds: Double)] = [
-        ("held", "held: 5 cm in the model", ModelTill(0.05), 10),
+        ("held", "held: from half a metre to 5 cm at 3 s, in the model", hand, 10),
         ("half-metre", "half a metre in the model", ModelTill(0.5), 30),
         ("passing", "passing by at 12 cm in the model", ModelTill(walk), 4),
     ]
     for (index, recording) in recordings.enumerated() {
-        var random = SplitMix(state: UInt64(index))
+        var random = SplitMix(state: UInt64(index) + 5)
         let header = RecordingHeader(
             version: "model",
             radio: "model",

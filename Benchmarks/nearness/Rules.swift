@@ -15,18 +15,18 @@ protocol Rule {
 /// The shipped decision.
 struct Shipped: Rule {
     private var rule: ShippedRule
-    private var taps: Set<Int> = []
 
     init(certainty: Double, from start: Double) {
-        rule = ShippedRule(certainty: certainty, from: start)
+        var policy = ProximityPolicy()
+        policy.certainty = certainty
+        self.init(policy, from: start)
     }
 
-    mutating func apply(_ event: ModelEvent) -> Set<Int> {
-        for (sender, verdict) in rule.apply(event) {
-            if verdict == .tap { taps.insert(sender) } else { taps.remove(sender) }
-        }
-        return taps
+    init(_ policy: ProximityPolicy, from start: Double) {
+        rule = ShippedRule(policy, from: start)
     }
+
+    mutating func apply(_ event: ModelEvent) -> Set<Int> { rule.taps(after: event) }
 
     mutating func answer(about sender: Int, isOpen: Bool, at second: Double) {
         guard isOpen else { return rule.answer(.noSession, about: sender, at: second) }
@@ -99,7 +99,8 @@ struct Ranking<Estimator: Estimate>: Rule {
         let levels = tracks.mapValues { _ in 0.0 }.merging(
             tracks.map { sender, track in
                 let isLate =
-                    hasSession && (answers[sender] ?? .infinity) > second && track.first <= second - 0.5
+                    hasSession && (answers[sender] ?? .infinity) > second
+                    && track.first <= second - 0.5
                 return (sender, track.estimate.level - (isLate ? 12 : 0))
             }
         ) { $1 }
@@ -192,9 +193,10 @@ struct Optimum: Estimate {
     private static let channels = [-3.0, 0, 3]
     private static let deviation = 4.0
 
-    /// The log odds needed to enter and to leave, and the standard deviations of a lead.
-    let certainty: Double
-    let leadDeviations: Double
+    /// The log odds needed to enter and to leave.
+    private static let certainty = 3.0
+    /// The lead needed, in its standard deviations.
+    private static let leadDeviations = 2.0
     /// The time between two advertisements, in seconds.
     let interval: Double
     private(set) var isTap = false
@@ -205,9 +207,7 @@ struct Optimum: Estimate {
     private var weights: [Double] = []
     private var last = 0.0
 
-    init(isStrict: Bool = false, interval: Double) {
-        certainty = isStrict ? 5.5 : 3
-        leadDeviations = isStrict ? 2.5 : 2
+    init(interval: Double) {
         self.interval = interval + 0.005
     }
 
@@ -262,13 +262,13 @@ struct Optimum: Estimate {
 
     private func isInside(_ before: Bool, _ probability: Double) -> Bool {
         let odds = log((probability + 1e-12) / (1 - probability + 1e-12))
-        return odds >= certainty || before && odds > -certainty
+        return odds >= Self.certainty || before && odds > -Self.certainty
     }
 
     mutating func advance(to second: Double) {}
 
     func leads(_ other: Self, by difference: Double) -> Bool {
         difference >= 6
-            && difference >= leadDeviations * (variance + other.variance).squareRoot()
+            && difference >= Self.leadDeviations * (variance + other.variance).squareRoot()
     }
 }

@@ -1,41 +1,6 @@
-import GotchuCore
-
-/// The outcome of one trial.
-struct Trial {
-    /// The second at which each sender first was a tap.
-    var first: [Int: Double] = [:]
-    /// The number of taps of the first till that began.
-    var begun = 0
-    /// The second at which the first till was no tap any more.
-    var ended: Double?
-    /// The seconds in which the first till, or another one, was a tap.
-    var own = 0.0
-    var others = 0.0
-
-    init(_ events: [ModelEvent], _ rule: inout some Rule, stopsAtTap: Bool) {
-        var taps: Set<Int> = []
-        var since = 0.0
-        for event in events {
-            let isMeasured = event.second >= 0
-            if isMeasured {
-                own += taps.contains(0) ? event.second - since : 0
-                others += taps.isEmpty || taps == [0] ? 0 : event.second - since
-                since = event.second
-            }
-            let before = taps
-            taps = rule.apply(event)
-            guard isMeasured else { continue }
-            for sender in taps where first[sender] == nil { first[sender] = event.second }
-            if taps.contains(0), !before.contains(0) { begun += 1 }
-            if before.contains(0), !taps.contains(0) { ended = ended ?? event.second }
-            if stopsAtTap, first[0] != nil { return }
-        }
-    }
-}
-
 /// The figures of one rule in one scenario.
 struct Figures {
-    let trials: [Trial]
+    let trials: [ModelTrial]
     let scenario: Scenario
 
     /// Returns the outcome of many trials.
@@ -60,7 +25,7 @@ struct Figures {
                     rule.answer(about: sender, isOpen: sender == 0, at: first + delay)
                 }
             }
-            return Trial(events, &rule, stopsAtTap: scenario.question == .held)
+            return ModelTrial(events, stopsAtTap: scenario.question == .held) { rule.apply($0) }
         }
     }
 
@@ -81,16 +46,14 @@ struct Figures {
     var ownTime: Double { mean(\.own) / scenario.end }
     var anyTime: Double { mean { $0.own + $0.others } / scenario.end }
 
-    private func part(_ has: (Trial) -> Bool) -> Double { mean { has($0) ? 1 : 0 } }
+    private func part(_ has: (ModelTrial) -> Bool) -> Double { mean { has($0) ? 1 : 0 } }
 
-    private func mean(_ value: (Trial) -> Double) -> Double {
+    private func mean(_ value: (ModelTrial) -> Double) -> Double {
         trials.reduce(0) { $0 + value($1) } / Double(trials.count)
     }
 
     private static func quantile(_ times: [Double?], _ share: Double) -> Double {
-        let sorted = times.map { $0 ?? .infinity }.sorted()
-        guard !sorted.isEmpty else { return .infinity }
-        return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
+        times.isEmpty ? .infinity : ModelTrial.quantile(share, of: times.map { $0 ?? .infinity })
     }
 
     /// The figures as a cell of a table.
@@ -99,16 +62,18 @@ struct Figures {
         case .held:
             let missed = 1 - tapped
             let note = missed < 0.005 ? "" : " (\(percent(missed)) missed)"
-            return "\(seconds(time(0.5)))/\(seconds(time(0.95)))\(note)"
+            return "\(hundredths(time(0.5)))/\(hundredths(time(0.95)))\(note)"
         case .away: return percent(tapped)
         case .beside:
-            return "\(seconds(time(0.5)))/\(seconds(time(0.95))), wrong \(percent(wrong))"
-        case .leaves: return "\(seconds(end(0.5)))/\(seconds(end(0.95)))"
+            return "\(hundredths(time(0.5)))/\(hundredths(time(0.95))), wrong \(percent(wrong))"
+        case .leaves: return "\(hundredths(end(0.5)))/\(hundredths(end(0.95)))"
         case .still: return "\(hundredths(begun)) begun, \(percent(ownTime))"
-        case .between: return "\(percent(part { !$0.first.isEmpty })), \(percent(anyTime)) of the time"
+        case .between:
+            return "\(percent(part { !$0.first.isEmpty })), \(percent(anyTime)) of the time"
         case .forged:
             let forged = percent(mean(\.others) / scenario.end)
-            return "\(seconds(time(0.5)))/\(seconds(time(0.95))), \(percent(ownTime)), forged \(forged)"
+            return
+                "\(hundredths(time(0.5)))/\(hundredths(time(0.95))), \(percent(ownTime)), forged \(forged)"
         }
     }
 }
@@ -127,11 +92,10 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 func hundredths(_ value: Double) -> String {
+    guard value.isFinite else { return "—" }
     let number = Int((value * 100).rounded())
     return "\(number / 100).\(number % 100 < 10 ? "0" : "")\(number % 100)"
 }
-
-func seconds(_ value: Double) -> String { value.isFinite ? hundredths(value) : "—" }
 
 /// Returns a share in percent, with one digit after the point below 10 %.
 func percent(_ share: Double) -> String {

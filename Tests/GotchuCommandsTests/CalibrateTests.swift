@@ -67,6 +67,9 @@ struct CalibrateTests {
             socket: system.payer
         )
         #expect(explained.out.contains("as calibrated"), "\(explained.out)")
+        let doctor = try await GotchuCtl.run(["doctor"], socket: system.payer)
+        #expect(doctor.out.contains("odds of 148:1"), "\(doctor.out)")
+        #expect(doctor.out.contains("above \(enter) dBm, as calibrated"), "\(doctor.out)")
         let shown = try await GotchuCtl.run(["calibrate", "--show"], socket: system.payer)
         #expect(shown.code == 0)
         #expect(shown.out.contains("\(enter)"))

@@ -109,12 +109,11 @@ private func normal(_ random: inout some RandomNumberGenerator) -> Double {
 struct ShippedRule {
     private var board: ProximityBoard
     private let start: Double
+    private var now: Set<Int> = []
     private var answers: [(second: Double, eid: EID, resolution: Presence.Resolution)] = []
 
     /// - Parameter start: A second before the first event.
-    init(certainty: Double = ProximityPolicy().certainty, from start: Double = 0) {
-        var policy = ProximityPolicy()
-        policy.certainty = certainty
+    init(_ policy: ProximityPolicy = ProximityPolicy(), from start: Double = 0) {
         board = ProximityBoard(policy: policy)
         self.start = start
     }
@@ -140,8 +139,8 @@ struct ShippedRule {
 
     /// Applies an event.
     ///
-    /// - Returns: The new verdicts, by sender.
-    mutating func apply(_ event: ModelEvent) -> [Int: Verdict] {
+    /// - Returns: The senders that are taps now.
+    mutating func taps(after event: ModelEvent) -> Set<Int> {
         let time = MonotonicTime(sinceStart: .seconds(event.second - start))
         for answer in answers where answer.second <= event.second {
             board.record(answer.eid, answer.resolution)
@@ -158,9 +157,49 @@ struct ShippedRule {
                     )
                 )
             } ?? board.advance(to: time)
-        var verdicts: [Int: Verdict] = [:]
-        for eid in changes.changed { verdicts[Self.sender(of: eid)] = board[eid]?.verdict }
-        for eid in changes.lost { verdicts[Self.sender(of: eid)] = .far }
-        return verdicts
+        for eid in changes.changed.union(changes.lost) {
+            let isTap = board[eid]?.verdict == .tap
+            if isTap { now.insert(Self.sender(of: eid)) } else { now.remove(Self.sender(of: eid)) }
+        }
+        return now
+    }
+}
+
+/// What one trial shows from second 0 on.
+struct ModelTrial {
+    /// The second at which each sender first was a tap.
+    private(set) var first: [Int: Double] = [:]
+    /// The number of taps of the first till that began.
+    private(set) var begun = 0
+    /// The second at which the first till was no tap any more.
+    private(set) var ended: Double?
+    /// The seconds in which the first till, or another sender, was a tap.
+    private(set) var own = 0.0
+    private(set) var others = 0.0
+
+    /// - Parameters:
+    ///   - stopsAtTap: True if the trial ends with the first till's tap.
+    ///   - apply: Applies an event. Returns the senders that are taps then.
+    init(_ events: [ModelEvent], stopsAtTap: Bool, _ apply: (ModelEvent) -> Set<Int>) {
+        var taps: Set<Int> = []
+        var since = 0.0
+        for event in events {
+            let before = taps
+            taps = apply(event)
+            guard event.second >= 0 else { continue }
+            own += before.contains(0) ? event.second - since : 0
+            others += before.contains { $0 > 0 } ? event.second - since : 0
+            since = event.second
+            for sender in taps where first[sender] == nil { first[sender] = event.second }
+            if taps.contains(0), !before.contains(0) { begun += 1 }
+            if before.contains(0), !taps.contains(0) { ended = ended ?? event.second }
+            if stopsAtTap, first[0] != nil { return }
+        }
+    }
+
+    /// Returns the number below which a share of the numbers lies.
+    static func quantile(_ share: Double, of numbers: [Double]) -> Double {
+        let sorted = numbers.sorted()
+        return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
     }
 }

@@ -183,7 +183,7 @@ struct NearnessAnswersTests {
     }
 
     /// Checks that every EID that was not refused, and is not known to be of the same session, is
-    /// at least 6 dB weaker.
+    /// at least 8 dB weaker.
     private func expectLead(of tap: Presence, _ board: ProximityBoard) {
         func isSame(_ presence: Presence) -> Bool {
             presence.eid == tap.eid

@@ -142,7 +142,7 @@ struct ProximityTests {
         #expect(held.reason(margin: 9) == "-38.0 dBm, held 148:1, leads by 9.0 dB")
         _ = board.add(sighting(other, -60, at: 1_000))
         let away = try #require(board[other])
-        #expect(away.reason(margin: nil) == "-60.0 dBm, held 1:148, 148:1 is a tap")
+        #expect(away.reason(margin: nil) == "-60.0 dBm, near 1:1, 148:1 is near")
         _ = board.add(sighting(other, -80, at: 1_100))
         #expect(board[other]?.reason(margin: nil).contains("near begins at -62.0") == true)
     }

@@ -35,7 +35,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .crash: "a payer's daemon that is killed during a payment pays exactly once"
         case .bluetoothd: "a request is on the air again after bluetoothd was killed, and is paid"
         case .management: "a payer that listens over the management socket hears and pays"
-        case .latency: "the verdict tap comes in time, with and without a duplicate filter"
+        case .latency: "a tap is paid in time, with and without a duplicate filter"
         case .rotates: "a request changes its EID, and one of its EIDs is always on the air"
         case .shares: "more requests than advertising slots share the air, and all are heard"
         case .recovers: "a request stays open through every fault of bus, bluetoothd and adapter"

@@ -49,8 +49,9 @@ package struct CalibrationView: Codable, Equatable, Sendable {
     package var tapLeave: Double
     package var nearEnter: Double
     package var nearLeave: Double
-    /// The evidence in nats of one dB in one sample, from the spread of the levels.
-    package var weight: Double
+    /// The evidence in nats of one dB in one sample, from the spread of the levels; `nil` from a
+    /// gotchud that does not measure it.
+    package var weight: Double?
 
     package init(adapter: String, measuredAt: Timestamp, calibration: Calibration) {
         self.adapter = adapter

@@ -1,7 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-/// Reports if the radio listens, and the daemon's health items that no other check covers.
+/// Reports if the radio listens, when a till is a tap, and the daemon's health items that no other
+/// check covers.
 enum HealthCheck {
     /// The codes that the finding `login` covers.
     private static let coveredCodes: Set = ["not-logged-in", "login-refused"]

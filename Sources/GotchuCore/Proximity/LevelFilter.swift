@@ -14,6 +14,8 @@ struct LevelFilter: Sendable {
     private(set) var tap = ZoneGate()
     private(set) var near = ZoneGate()
 
+    var zone: Zone { tap.isInside ? .tap : near.isInside ? .near : .far }
+
     /// Applies a measurement of an adapter, always the same one.
     mutating func add(
         _ rssi: RSSI,
@@ -24,12 +26,20 @@ struct LevelFilter: Sendable {
         let elapsed = lastTime.map { max(.zero, time - $0).inSeconds } ?? .infinity
         let correlation = exp(-elapsed / policy.correlationTime.inSeconds)
         let weight = policy.weight(on: adapter)
-        tap.add(rssi, correlation, weight, policy.tap(on: adapter), policy)
-        near.add(rssi, correlation, weight, policy.near(on: adapter), policy)
+        let sample = (rssi: rssi, correlation: correlation, weight: weight)
+        tap.add(sample, thresholds: policy.tap(on: adapter), policy: policy)
+        near.add(sample, thresholds: policy.near(on: adapter), policy: policy)
         let previous = level ?? Double(rssi.dBm)
         let share = 1 - exp(-elapsed / policy.averagingTime.inSeconds)
         level = previous + share * (Double(rssi.dBm) - previous)
         lastTime = max(lastTime ?? time, time)
         lastRSSI = rssi
     }
+}
+
+/// A distance by level alone.
+enum Zone: Int, Comparable, Sendable {
+    case far, near, tap
+
+    static func < (left: Zone, right: Zone) -> Bool { left.rawValue < right.rawValue }
 }

@@ -17,12 +17,15 @@ extension Presence {
             text.add(", near begins at ")
             text.add(level: nearThresholds.enter)
         } else {
-            text.add(", held ")
+            text.add(zone == .far ? ", near " : ", held ")
             text.add(odds: odds)
             if zone != .tap {
                 text.add(", ")
                 text.add(odds: neededOdds)
-                text.add(" is a tap")
+                text.add(zone == .far ? " is near" : " is a tap")
+            } else if odds < neededOdds {
+                text.add(", ends at ")
+                text.add(odds: -neededOdds)
             }
             if verdict == .ambiguous { text.add(", another one is as near") }
             if let margin, verdict != .far {

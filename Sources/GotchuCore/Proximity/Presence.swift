@@ -66,8 +66,8 @@ package struct Presence: Sendable {
     /// The last RSSI at that adapter.
     package private(set) var lastRSSI: RSSI?
 
-    /// The log odds in nats that it is held against the device, by its own level alone; `nil` if no
-    /// level was reported. Within ± `ProximityPolicy.certainty`.
+    /// The log odds in nats that it is held against the device, and while it is far, that it is
+    /// near, by its own level alone; `nil` if no level was reported. Within ± `certainty`.
     package private(set) var odds: Double?
 
     /// The recent advertisements per second; 0 after a single one.
@@ -131,12 +131,15 @@ package struct Presence: Sendable {
         }
         filters[index].filter.add(rssi, at: sighting.time, on: sighting.adapter, policy: policy)
         if filters.count > 1 { index = chooseAdapter(at: sighting.time) }
-        let best = filters[index].filter
         adapter = filters[index].adapter
-        level = best.level
-        lastRSSI = best.lastRSSI
-        odds = best.tap.odds
-        zone = best.tap.isInside ? .tap : best.near.isInside ? .near : .far
+        level = filters[index].filter.level
+        lastRSSI = filters[index].filter.lastRSSI
+        // An adapter that has just begun to hear it does not end the zone of another one.
+        guard let nearest = filters.max(by: { $0.filter.zone < $1.filter.zone })?.filter else {
+            return
+        }
+        zone = nearest.zone
+        odds = zone == .far ? nearest.near.odds : nearest.tap.odds
     }
 
     /// Removes the levels of adapters that no longer hear it. The adapter that has just heard it
@@ -149,12 +152,5 @@ package struct Presence: Sendable {
         return filters.indices.max {
             (filters[$0].filter.level ?? -.infinity) < (filters[$1].filter.level ?? -.infinity)
         } ?? filters.startIndex
-    }
-
-    /// A presence's distance by its own level.
-    enum Zone: Int, Comparable, Sendable {
-        case far, near, tap
-
-        static func < (left: Zone, right: Zone) -> Bool { left.rawValue < right.rawValue }
     }
 }

@@ -77,9 +77,11 @@ package struct ProximityBoard: Sendable {
         return self[best.eid]?.isInReach == true
     }
 
+    /// Returns the session's EID in the nearest zone, and of several the strongest: the zone of an
+    /// EID that is new on the air is not decided yet.
     private func nearest(of session: SessionID) -> Presence? {
         presences.filter { $0.resolution == .session(session) }
-            .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }
+            .max { ($0.zone, $0.level ?? -.infinity) < ($1.zone, $1.level ?? -.infinity) }
     }
 
     /// Applies one sighting.

@@ -1,4 +1,4 @@
-/// The decision if an EID is within a zone: the log odds of it, from the samples of one adapter.
+/// The log odds that an EID is within a zone, from the samples of one adapter.
 ///
 /// Each sample shifts the odds by its excess over the zone's threshold. Noise is correlated over
 /// time, so a sample counts in proportion to the time since the one before; the newest one counts
@@ -14,19 +14,16 @@ struct ZoneGate: Sendable {
 
     /// Applies a sample.
     ///
-    /// - Parameters:
-    ///   - correlation: The correlation of its noise with that of the sample before, 0 … 1.
-    ///   - weight: The evidence of one dB, in nats.
+    /// - Parameter sample: The level, the correlation of its noise with that of the sample before
+    ///   (0 … 1), and the evidence of one dB in nats.
     mutating func add(
-        _ rssi: RSSI,
-        _ correlation: Double,
-        _ weight: Double,
-        _ thresholds: ProximityPolicy.Thresholds,
-        _ policy: ProximityPolicy
+        _ sample: (rssi: RSSI, correlation: Double, weight: Double),
+        thresholds: ProximityPolicy.Thresholds,
+        policy: ProximityPolicy
     ) {
-        let certainty = policy.certainty
-        let excess = Double(rssi.dBm) - (isInside ? thresholds.leave : thresholds.enter)
-        let evidence = (weight * excess).clamped(to: policy.sampleLimit * certainty)
+        let (certainty, correlation) = (policy.certainty, sample.correlation)
+        let excess = Double(sample.rssi.dBm) - (isInside ? thresholds.leave : thresholds.enter)
+        let evidence = (sample.weight * excess).clamped(to: policy.sampleLimit * certainty)
         let independent = (1 - correlation) / (1 + correlation) * evidence
         let sum = ((sum ?? policy.prior) + independent).clamped(to: certainty)
         self.sum = sum
