@@ -45,8 +45,8 @@ func play(_ path: String) -> Int32 {
     let all = (ticks + events).sorted {
         ($0.second, $0.sender ?? -1) < ($1.second, $1.sender ?? -1)
     }
-    let note =
-        header.note.map { String($0.unicodeScalars.filter { $0.value >= 0x20 }) } ?? "no note"
+    let printable = (header.note ?? "no note").unicodeScalars.filter { $0.value >= 0x20 }
+    let note = String(String.UnicodeScalarView(printable))
     print("\(path): \(note), \(hundredths(last.second)) s, \(eids.count) EIDs")
     let interval = medianGap(events)
     for (name, rule) in [
