@@ -22,18 +22,25 @@ struct StrangerAirTests {
         ]
     )
     func pays(strangers: Int, at distance: Double) async throws {
-        let payer = try await pay(beside: strangers, at: distance)
-        try await expectUnknownLookUps(allowed: 19, on: payer)
+        try await pay(beside: strangers, at: distance) { payer in
+            try await expectUnknownLookUps(allowed: 19, on: payer)
+        }
     }
 
     @Test("A payer with hundreds of unknown EIDs a little farther away pays the right till")
     func crowd() async throws {
         // The look-ups are not counted: a call that is ambiguous looks up the three strongest EIDs.
-        _ = try await pay(beside: 300, at: 0.18)
+        try await pay(beside: 300, at: 0.18) { _ in }
     }
 
-    /// Pays ten requests beside strangers. Returns the payer.
-    private func pay(beside strangers: Int, at distance: Double) async throws -> Device {
+    /// Pays ten requests beside strangers.
+    ///
+    /// - Parameter check: Called with the payer at the end.
+    private func pay(
+        beside strangers: Int,
+        at distance: Double,
+        then check: (Device) async throws -> Void
+    ) async throws {
         let shop = try await Shop()
         let till = strangers > 3 ? "0.05,0" : "0.1,0"
         let (kiosk, payer) = try await shop.pair(kioskAt: till, payerAt: "0,0")
@@ -80,7 +87,7 @@ struct StrangerAirTests {
         #expect(metrics[name + "_count"] == Double(Self.payments))
         let quick = metrics[name + "_bucket", ["le": Self.limit]]
         #expect(quick == Double(Self.payments), "\(quick ?? 0) within \(Self.limit) s")
-        return payer
+        try await check(payer)
     }
 
     /// Checks that the person can look up `allowed` unknown EIDs before a refusal. The daemon's own
