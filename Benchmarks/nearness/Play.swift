@@ -1,6 +1,49 @@
 import Foundation
 import GotchuCore
 
+/// A recording of what a receiver heard. Senders are indices of `eids`.
+private struct Heard {
+    let header: RecordingHeader
+    var eids: [EID] = []
+    var events: [ModelEvent] = []
+
+    /// A sentence that says why a file cannot be played, and the exit status.
+    struct Unreadable: Error {
+        let status: Int32
+        let sentence: String
+    }
+
+    init(_ path: String) throws(Unreadable) {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Unreadable(status: 66, sentence: "\(path) cannot be read.")
+        }
+        let lines = text.split(separator: "\n").map { Data($0.utf8) }
+        let decoder = JSONDecoder()
+        guard let first = lines.first,
+            let header = try? decoder.decode(RecordingHeader.self, from: first),
+            header.format == RecordingHeader.currentFormat
+        else {
+            let sentence = "\(path) is no recording: line 1 is not the header of format 1."
+            throw Unreadable(status: 65, sentence: sentence)
+        }
+        self.header = header
+        for (number, line) in lines.enumerated().dropFirst() {
+            guard let line = try? decoder.decode(RecordingLine.self, from: line) else {
+                let sentence = "\(path): line \(number + 1) is no line of a recording."
+                throw Unreadable(status: 65, sentence: sentence)
+            }
+            guard case .heard(let eid, _, let rssi?) = line.event else { continue }
+            if !eids.contains(eid) { eids.append(eid) }
+            let sender = eids.firstIndex(of: eid) ?? 0
+            let second = line.time.inSeconds
+            events.append(ModelEvent(second: second, sender: sender, rssi: rssi.dBm))
+        }
+        guard !events.isEmpty else {
+            throw Unreadable(status: 65, sentence: "\(path): nothing was heard.")
+        }
+    }
+}
+
 /// Plays a recording through the shipped decision, at the recording's own settings and at two
 /// others, through the rule before it, and through the optimum. Prints when each EID was a tap.
 ///
@@ -9,46 +52,26 @@ import GotchuCore
 ///
 /// - Returns: The exit status.
 func play(_ path: String) -> Int32 {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-        print("\(path) cannot be read.")
-        return 66
+    let heard: Heard
+    do throws(Heard.Unreadable) {
+        heard = try Heard(path)
+    } catch {
+        print(error.sentence)
+        return error.status
     }
-    let lines = text.split(separator: "\n").map { Data($0.utf8) }
-    let decoder = JSONDecoder()
-    guard let first = lines.first,
-        let header = try? decoder.decode(RecordingHeader.self, from: first),
-        header.format == RecordingHeader.currentFormat
-    else {
-        print("\(path) is no recording: its first line says nothing of gotchu_recording 1.")
-        return 65
-    }
-    var eids: [EID] = []
-    var events: [ModelEvent] = []
-    for (number, line) in lines.enumerated().dropFirst() {
-        guard let line = try? decoder.decode(RecordingLine.self, from: line) else {
-            print("\(path): line \(number + 1) is no line of a recording.")
-            return 65
-        }
-        guard case .heard(let eid, _, let rssi?) = line.event else { continue }
-        if !eids.contains(eid) { eids.append(eid) }
-        let sender = eids.firstIndex(of: eid) ?? 0
-        events.append(ModelEvent(second: line.time.inSeconds, sender: sender, rssi: rssi.dBm))
-    }
-    guard let last = events.last else {
-        print("\(path): nothing was heard.")
-        return 65
-    }
+    let (header, eids) = (heard.header, heard.eids)
+    let end = heard.events.last?.second ?? 0
     let isHeld = header.note?.hasPrefix("held") ?? false
-    let ticks = stride(from: 0, through: last.second, by: 0.2).map {
+    let ticks = stride(from: 0, through: end, by: 0.2).map {
         ModelEvent(second: $0, sender: nil)
     }
-    let all = (ticks + events).sorted {
+    let all = (ticks + heard.events).sorted {
         ($0.second, $0.sender ?? -1) < ($1.second, $1.sender ?? -1)
     }
     let printable = (header.note ?? "no note").unicodeScalars.filter { $0.value >= 0x20 }
     let note = String(String.UnicodeScalarView(printable))
-    print("\(path): \(note), \(hundredths(last.second)) s, \(eids.count) EIDs")
-    let interval = medianGap(events)
+    print("\(path): \(note), \(hundredths(end)) s, \(eids.count) EIDs")
+    let interval = medianGap(heard.events)
     for (name, rule) in [
         ("as recorded", Shipped(policy(of: header), from: 0) as any Rule),
         ("certainty 5", Shipped(certainty: 5, from: 0)),
@@ -104,7 +127,7 @@ func writeModel(into folder: String) -> Int32 {
         ("passing", "passing by at 12 cm in the model", ModelTill(walk), 4),
     ]
     for (index, recording) in recordings.enumerated() {
-        var random = SplitMix(state: UInt64(index) + 5)
+        var random = SplitMix64(state: UInt64(index) + 5)
         let header = RecordingHeader(
             version: "model",
             radio: "model",

@@ -49,7 +49,7 @@ protocol Estimate {
     func leads(_ other: Self, by difference: Double) -> Bool
 }
 
-/// What the rule of commit 5df1adf2 and the optimum have in common: silence, answers of the payment
+/// The parts that the rule of commit 5df1adf2 and the optimum share: silence, answers of the payment
 /// server that are late, and the lead of the nearest.
 struct Ranking<Estimator: Estimate>: Rule {
     private struct Track {

@@ -53,13 +53,7 @@ extension Scenario {
         _ published: (Double, Double)? = nil,
         _ change: (inout ModelTill) -> Void = { _ in }
     ) -> Self {
-        Self(
-            name: name,
-            question: .held,
-            tills: [ModelTill(metres).with(change)],
-            end: end,
-            published: published.map { (before: $0.0, optimum: $0.1) }
-        )
+        comes(name, { _ in metres }, from: 0, until: end, published, change)
     }
 
     private static let held: [Self] = [

@@ -10,7 +10,7 @@ struct Figures {
         self.scenario = scenario
         let seed = scenario.name.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) }
         trials = (0..<count).map { trial in
-            var random = SplitMix(state: seed &+ UInt64(trial) &* 0xD134_2543_DE82_EF95)
+            var random = SplitMix64(state: seed &+ UInt64(trial) &* 0xD134_2543_DE82_EF95)
             let events = modelEvents(
                 of: scenario.tills,
                 from: scenario.start,
@@ -75,19 +75,6 @@ struct Figures {
             return
                 "\(hundredths(time(0.5)))/\(hundredths(time(0.95))), \(percent(ownTime)), forged \(forged)"
         }
-    }
-}
-
-/// The generator of the trials: SplitMix64.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
 

@@ -165,7 +165,7 @@ struct ShippedRule {
     }
 }
 
-/// What one trial shows from second 0 on.
+/// The outcome of one trial from second 0 on.
 struct ModelTrial {
     /// The second at which each sender first was a tap.
     private(set) var first: [Int: Double] = [:]
