@@ -49,9 +49,6 @@ package struct CalibrationView: Codable, Equatable, Sendable {
     package var tapLeave: Double
     package var nearEnter: Double
     package var nearLeave: Double
-    /// The evidence in nats of one dB in one sample, from the spread of the levels; `nil` from a
-    /// gotchud that does not measure it.
-    package var weight: Double?
 
     package init(adapter: String, measuredAt: Timestamp, calibration: Calibration) {
         self.adapter = adapter
@@ -62,11 +59,10 @@ package struct CalibrationView: Codable, Equatable, Sendable {
         tapLeave = calibration.tapThresholds.leave
         nearEnter = calibration.nearThresholds.enter
         nearLeave = calibration.nearThresholds.leave
-        weight = calibration.weight
     }
 
     enum CodingKeys: String, CodingKey {
-        case adapter, tap, metre, weight
+        case adapter, tap, metre
         case measuredAt = "measured_at"
         case tapEnter = "tap_enter"
         case tapLeave = "tap_leave"

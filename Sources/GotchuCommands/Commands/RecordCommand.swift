@@ -99,7 +99,7 @@ struct RecordCommand: SocketCommand {
             return try CanonicalJSON.encode(header)
         } catch {
             throw .inputOutput(
-                "gotchud's recording begins with something else than its header.",
+                "gotchud's recording begins with something other than its header.",
                 next: "gotchu-ctl status"
             )
         }

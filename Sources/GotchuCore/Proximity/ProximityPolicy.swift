@@ -5,8 +5,8 @@
 /// dBm. Real hardware differs by ±10 dB.
 package struct ProximityPolicy: Equatable, Sendable {
     /// The thresholds of tap for an adapter without a calibration: between 10 cm (-39 dBm) and half
-    /// a metre (-53 dBm), and with the constants below the fastest of those at which a till at half
-    /// a metre for 30 s is a false tap in less than 0.3 % (`make bench BENCH=nearness`).
+    /// a metre (-53 dBm). With the constants below, a till at half a metre for 30 s is a false tap
+    /// in 0.2 % of the trials (`make bench BENCH=nearness`).
     package var tap = Thresholds(enter: -46.5, leave: -52.5)
 
     /// The thresholds of near for an adapter without a calibration: about 1.5 and 3 m.

@@ -159,7 +159,9 @@ final class PresenceService: Service {
             await radio.setListening(true)
             var (isIdle, wasIdle) = (false, false)
             while !(isIdle && wasIdle), !Task.isCancelled {
-                // No event reports the end of demand. Readers and calls are polled.
+                // The end of demand is the absence of readers and calls, which no event reports.
+                // The sleep is the time for which it must last; a sleep that is cut off ends the
+                // loop.
                 try? await Task.sleep(for: demandInterval)
                 (isIdle, wasIdle) = (!popDemand(), isIdle)
             }
