@@ -2,8 +2,13 @@ package import Foundation
 import Synchronization
 
 /// A running program of this build or of the system. It is killed when this object is released.
+///
+/// The process is started and awaited without Foundation's `Process`, which learns of an end from a
+/// descriptor that other programs may inherit or close, and then waits for ever.
 package final class Program: Sendable {
-    private let process: Mutex<Process>
+    package let processID: Int32
+    /// The status that waitpid(2) has reported, once the program has ended.
+    private let status = Mutex<Int32?>(nil)
     /// The file with the program's output. A pipe would not do: other programs that start at the
     /// same time would inherit it, and its end would not be seen.
     private let output: URL
@@ -16,39 +21,67 @@ package final class Program: Sendable {
     }
 
     /// Starts the program `name`, without the variables `GOTCHU_…` of this process. `text` has its
-    /// standard output and standard error.
+    /// standard output and standard error. All signals have their default actions, and the program
+    /// leads a process group of its own.
     package init(
         _ name: String,
         _ arguments: [String],
         environment: [String: String] = [:]
     ) throws {
-        let process = Process()
-        process.executableURL =
-            name.hasPrefix("/")
-            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
-        process.arguments = arguments
+        let path = name.hasPrefix("/") ? name : Self.folder.appendingPathComponent(name).path
         var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GOTCHU_") }
         all.merge(environment) { _, new in new }
-        process.environment = all
-        process.standardInput = FileHandle.nullDevice
         let logName = "gotchu-\(UUID().uuidString).log"
         output = FileManager.default.temporaryDirectory.appendingPathComponent(logName)
-        try Data().write(to: output)
-        let handle = try FileHandle(forWritingTo: output)
-        process.standardOutput = handle
-        process.standardError = handle
-        self.process = Mutex(process)
-        // Foundation does not close the handle. With far more than a thousand open descriptors, its
-        // start of a program reads past the end of its list of descriptors.
-        defer { try? handle.close() }
-        try process.run()
+        processID = try Self.spawn(
+            path,
+            [path] + arguments,
+            environment: all.map { "\($0.key)=\($0.value)" },
+            output: output.path
+        )
+    }
+
+    /// Starts a process whose other descriptors are closed.
+    private static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String],
+        output: String
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        let flags = O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let changes = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(changes))
+
+        let words = arguments.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
+        guard code == 0 else { throw POSIXError(.init(rawValue: code) ?? .ENOENT) }
+        return pid
     }
 
     deinit {
-        process.withLock { process in
-            guard process.isRunning else { return }
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+        if isRunning {
+            kill(processID, SIGKILL)
+            waitpid(processID, nil, 0)
         }
         try? FileManager.default.removeItem(at: output)
     }
@@ -68,9 +101,16 @@ package final class Program: Sendable {
         }
     }
 
-    package var isRunning: Bool { process.withLock(\.isRunning) }
+    package var isRunning: Bool { endStatus == nil }
 
-    package var processID: Int32 { process.withLock(\.processIdentifier) }
+    /// The status of the ended program (waitpid(2)); `nil` while it runs.
+    private var endStatus: Int32? {
+        status.withLock { known in
+            var found: Int32 = 0
+            if known == nil, waitpid(processID, &found, WNOHANG) == processID { known = found }
+            return known
+        }
+    }
 
     /// The program's output so far.
     package var text: String {
@@ -113,12 +153,11 @@ package final class Program: Sendable {
     /// - Returns: The program's exit code, or 128 plus the number of the signal that ended it.
     @discardableResult
     package func exitCode(within limit: Duration = .seconds(60)) async throws -> Int32 {
-        try await eventually("the program ends; its output: \(text)", within: limit) {
-            process.withLock { process -> Int32? in
-                guard !process.isRunning else { return nil }
-                let status = process.terminationStatus
-                return process.terminationReason == .uncaughtSignal ? 128 + status : status
-            }
-        }
+        let status = try await eventually(
+            "the program ends; its output: \(text)",
+            within: limit
+        ) { endStatus }
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 }
