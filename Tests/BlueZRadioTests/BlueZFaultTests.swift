@@ -10,7 +10,7 @@ import Testing
 @testable import BlueZRadio
 
 /// Tests with one fault each. The first test runs on each relevant release of BlueZ.
-@Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
+struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let quiet = FaultyBlueZ.ActualState(onAir: [], isScanning: true)
     private static let advertising = FaultyBlueZ.ActualState(

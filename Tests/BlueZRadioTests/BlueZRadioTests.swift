@@ -7,7 +7,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.timeLimit(.minutes(hangLimit))) struct BlueZRadioTests {
+struct BlueZRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let other = EID(literal: "0123456789")
     private static let inProgress = "org.bluez.Error.InProgress"

@@ -8,7 +8,7 @@ import Testing
 @testable import BlueZRadio
 
 /// A test that the wanted advertisements and the scan become active again after random faults.
-@Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
+struct FaultSoakTests {
     private static let sequences = 50 * effort
 
     @Test("After each random sequence of faults, the real state becomes the wanted state again")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BlueZRadio
 
-@Suite("A radio that starts and stops listening", .timeLimit(.minutes(hangLimit)))
+@Suite("A radio that starts and stops listening")
 struct ListeningRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()

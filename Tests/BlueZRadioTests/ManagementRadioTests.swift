@@ -9,7 +9,7 @@ import Radio
 import TestSupport
 import Testing
 
-@Suite("Listening over the management socket", .timeLimit(.minutes(hangLimit)))
+@Suite("Listening over the management socket")
 struct ManagementRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let other = EID(literal: "0123456789")

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A test that one trace gives the same sightings and verdicts over each transport.
-@Suite("The equality of the transports", .timeLimit(.minutes(hangLimit))) struct ParityTests {
+@Suite("The equality of the transports") struct ParityTests {
     @Test("The kernel's frames and bluetoothd's signals give the same sightings and verdicts")
     func parity() async throws {
         let overManagement = try await management()

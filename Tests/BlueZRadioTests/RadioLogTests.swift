@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the radio's log lines.
-@Suite("The radio's log", .timeLimit(.minutes(hangLimit)))
+@Suite("The radio's log")
 struct RadioLogTests {
     @Test("The log names each problem, its end, and the adapter in use")
     func problems() async throws {

@@ -12,7 +12,6 @@ struct BrowserTests {
 
     @Test(
         "The story passes in the browser",
-        .timeLimit(.minutes(hangLimit)),
         arguments: BrowserRun.stories
     )
     func story(story: Story) async throws {

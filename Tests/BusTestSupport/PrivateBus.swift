@@ -2,6 +2,7 @@ package import DBus
 import Foundation
 package import Logging
 import Synchronization
+import TestSupport
 
 /// A real dbus-daemon for one test, in its own folder, with the system bus's limit on pending
 /// replies.
@@ -65,7 +66,7 @@ package final class PrivateBus: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        closeOtherDescriptors(&actions)
         var pointers = arguments.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var pid: pid_t = 0

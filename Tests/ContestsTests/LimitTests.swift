@@ -8,7 +8,7 @@ import Testing
 @testable import Contests
 
 /// Contests that are misused, or whose rows are inconsistent.
-@Suite("Contests at their limits", .timeLimit(.minutes(hangLimit)))
+@Suite("Contests at their limits")
 struct LimitTests {
     private static let organizer = ContestBooks.users[0]
     private static let purposes = GroupPurposes([Split(), Desk()])

@@ -8,7 +8,7 @@ import Testing
 @testable import Contests
 
 /// Commands that conflict: in one batch, at one moment, or with other contests.
-@Suite("Conflicting commands of contests", .timeLimit(.minutes(hangLimit)))
+@Suite("Conflicting commands of contests")
 struct OrderTests {
     private static let purposes = GroupPurposes([Split(), Desk()])
 

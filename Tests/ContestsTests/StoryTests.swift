@@ -7,7 +7,7 @@ import Testing
 
 @testable import Contests
 
-@Suite("Random histories of contests", .timeLimit(.minutes(hangLimit)))
+@Suite("Random histories of contests")
 struct StoryTests {
     private static let opening: Int64 = 2000
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contests that are run with `gotchu-ctl`, gotchud and the server.
-@Suite("A contest from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("A contest from end to end")
 struct ContestTests {
     private static let template = "01999f00-0000-7000-8000-000000000002"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The entry to a contest by a payment at a kiosk, with the real programs.
-@Suite("A desk from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("A desk from end to end")
 struct DeskTests {
     private struct Contest: Decodable {
         let id: String

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A registered kiosk, which stays logged in with its credential.
-@Suite("A registered kiosk", .timeLimit(.minutes(hangLimit)))
+@Suite("A registered kiosk")
 struct DeviceLoginTests {
     private let shop: Shop
 

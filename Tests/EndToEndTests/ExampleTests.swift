@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The example tills in docs/examples, started as an integrator starts them.
-@Suite("The examples of a till", .timeLimit(.minutes(hangLimit)))
+@Suite("The examples of a till")
 struct ExampleTests {
     /// A wrapper that unblocks all signals and then runs a command. The test process blocks some
     /// signals, and its children would inherit that.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The health in a daemon's status while servers and clocks are faulty.
-@Suite("The reported health of a daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("The reported health of a daemon")
 struct HealthTests {
     private func answer(_ head: String, _ body: String) -> [UInt8] {
         Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)

@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Listening while a program needs it", .timeLimit(.minutes(hangLimit)))
+@Suite("Listening while a program needs it")
 struct ListeningTests {
     private func heard(by device: Device) async throws -> Double? {
         let ours = ["result": "ours", "reason": "service_data"]

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuAPI
 
 /// Tests of docs/local-api.md, the reference for programmers of tills.
-@Suite("The document of the daemon's socket", .timeLimit(.minutes(hangLimit)))
+@Suite("The document of the daemon's socket")
 struct LocalAPIDocumentTests {
     private let document: String
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Deposits and withdrawals with `gotchu-ctl`, gotchud and the server.
-@Suite("Money in and out from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("Money in and out from end to end")
 struct MoneyTests {
     @Test("The shell adds money to a wallet, withdraws some, and shows what can be withdrawn")
     func wallet() async throws {

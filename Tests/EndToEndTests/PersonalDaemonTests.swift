@@ -6,8 +6,7 @@ import Testing
 /// A gotchud that an ordinary user starts without paths in a configuration.
 @Suite(
     "A person's own daemon",
-    .enabled(if: geteuid() == 0, "only root can become somebody else"),
-    .timeLimit(.minutes(hangLimit))
+    .enabled(if: geteuid() == 0, "only root can become somebody else")
 )
 struct PersonalDaemonTests {
     private static let userID: UInt32 = 65001

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Recordings that are made in a shop and replayed at a developer's desk.
-@Suite("Recording and replay", .timeLimit(.minutes(hangLimit)))
+@Suite("Recording and replay")
 struct RecordingTests {
     @Test("A recording has other EIDs than the daemon heard, and a daemon can replay its file")
     func recorded() async throws {

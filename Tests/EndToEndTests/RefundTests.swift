@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Refunds with the real programs.
-@Suite("A refund from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("A refund from end to end")
 struct RefundTests {
     /// Returns a kiosk whose request of $50.00 is paid, and the payer.
     private func paid(

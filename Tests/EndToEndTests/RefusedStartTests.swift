@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Refused starts of gotchud", .timeLimit(.minutes(hangLimit)))
+@Suite("Refused starts of gotchud")
 struct RefusedStartTests {
     @Test("A bad configuration ends gotchud with 78, and the message names the file and the line")
     func badConfiguration() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Payments whose answer was lost, and whose server was then restored from a backup.
-@Suite("A server that was restored", .timeLimit(.minutes(hangLimit)))
+@Suite("A server that was restored")
 struct RestoreTests {
     /// A backup of a shop's database, from which the server can be restored.
     private struct OldBooks {

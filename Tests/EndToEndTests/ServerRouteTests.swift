@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Connections to a payment server in a network with a private CA and a proxy.
-@Suite("The connection to the payment server", .timeLimit(.minutes(hangLimit)))
+@Suite("The connection to the payment server")
 struct ServerRouteTests {
     /// Starts an HTTP proxy, and returns it with its URL.
     private func proxy(_ arguments: String...) async throws -> (program: Program, url: String) {

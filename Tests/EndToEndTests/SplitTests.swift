@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Bills that several people share, with the real programs.
-@Suite("A split from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("A split from end to end")
 struct SplitTests {
     private func openRequest(
         _ kiosk: Device,

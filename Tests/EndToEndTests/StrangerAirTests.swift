@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// EIDs near a payer that the payer's own server does not know.
-@Suite("Strangers on the air", .timeLimit(.minutes(hangLimit)))
+@Suite("Strangers on the air")
 struct StrangerAirTests {
     private static let payments = 10
     /// The bound, in seconds, of the latency histogram's bucket that must contain every payment.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The till's port: its permissions and the report of the day.
-@Suite("The till's port", .timeLimit(.minutes(hangLimit)))
+@Suite("The till's port")
 struct TillTests {
     private func till(_ shop: Shop) async throws -> TillPort {
         let port = try await TillPort.start(Device(name: "kiosk", shop: shop), of: shop)

@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("The time zone of the programs", .timeLimit(.minutes(hangLimit)))
+@Suite("The time zone of the programs")
 struct TimeZoneTests {
     @Test(
         "A time zone that cannot be used ends each program with 78, and the message names it",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tips with the real programs.
-@Suite("A tip from end to end", .timeLimit(.minutes(hangLimit)))
+@Suite("A tip from end to end")
 struct TipTests {
     private func openRequest(_ kiosk: Device, allowsTip: Bool?) async throws -> RequestView {
         let new = NewRequest(amountCents: 500, allowsTip: allowsTip)

@@ -7,8 +7,7 @@ import Testing
 
 @Suite(
     "Commands that pay, request and refund warn of mix-ups",
-    .enabled(if: access("/usr/bin/script", X_OK) == 0),
-    .timeLimit(.minutes(hangLimit))
+    .enabled(if: access("/usr/bin/script", X_OK) == 0)
 )
 struct ChoiceTests {
     @Test("A till is warned of its second open request, and a payer chooses between the two")

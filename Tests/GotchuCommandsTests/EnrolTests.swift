@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("A till is enrolled with one command", .timeLimit(.minutes(hangLimit)))
+@Suite("A till is enrolled with one command")
 struct EnrolTests {
     /// Starts a payment server in a folder and registers a till. Returns the server, its URL and
     /// the till's code.

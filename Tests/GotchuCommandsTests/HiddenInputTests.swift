@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A token that is typed", .timeLimit(.minutes(hangLimit)))
+@Suite("A token that is typed")
 struct HiddenInputTests {
     private struct Report: Decodable {
         let isRestored: Bool

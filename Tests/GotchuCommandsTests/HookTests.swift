@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("A program is run for each payment and refund", .timeLimit(.minutes(hangLimit)))
+@Suite("A program is run for each payment and refund")
 struct HookTests {
     /// Creates an executable script with these lines, and returns its path.
     private func script(_ lines: String, in folder: TemporaryFolder) throws -> String {

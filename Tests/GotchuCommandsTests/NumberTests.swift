@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Each number of each reply is replaced by extreme ones, and the real program shows the reply.
-@Suite("Extreme numbers of a strange gotchud", .timeLimit(.minutes(hangLimit)))
+@Suite("Extreme numbers of a strange gotchud")
 struct NumberTests {
     private static let time = Timestamp(milliseconds: 1_795_000_000_000)
 

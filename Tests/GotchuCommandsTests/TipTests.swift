@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Tips on the command line", .timeLimit(.minutes(hangLimit)))
+@Suite("Tips on the command line")
 struct TipTests {
     @Test("Commands of payer and shop that show money show amount and tip separately")
     func story() async throws {

@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Tables for spreadsheets", .timeLimit(.minutes(hangLimit)))
+@Suite("Tables for spreadsheets")
 struct CSVTests {
     /// Texts that spreadsheets turn into a formula, or that programs may change into such a text.
     private static let formulas: [String] = {

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the nearness decision while the payment server's answers are missing, late or wrong
 /// for a time.
-@Suite("Nearness without the payment server's answers", .timeLimit(.minutes(hangLimit)))
+@Suite("Nearness without the payment server's answers")
 struct NearnessAnswersTests {
     private let kiosk = EID(literal: "a1b2c3d4e5")
     private let other = EID(literal: "0f0f0f0f0f")

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of the whole nearness decision in a model of radio reception (`ModelTill`), with limits on
 /// late and false taps. `make bench BENCH=nearness` compares more situations with the optimum.
-@Suite("The nearness decision in a model of radio reception", .timeLimit(.minutes(hangLimit)))
+@Suite("The nearness decision in a model of radio reception")
 struct NearnessModelTests {
     /// The number of trials. Situations of half a minute take half as many.
     private static let trials = 400

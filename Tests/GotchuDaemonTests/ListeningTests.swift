@@ -12,7 +12,7 @@ import Testing
 @testable import GotchuDaemon
 @testable import LocalAPI
 
-@Suite("Listening on demand", .timeLimit(.minutes(hangLimit)))
+@Suite("Listening on demand")
 struct ListeningTests {
     /// A daemon's presence service on a simulated radio, with an advertising till 10 cm away.
     private final class Listener: Sendable {

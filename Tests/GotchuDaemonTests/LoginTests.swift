@@ -8,7 +8,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Logging in and out", .timeLimit(.minutes(hangLimit)))
+@Suite("Logging in and out")
 struct LoginTests {
     private func logins(_ bench: Bench) -> LoginService {
         LoginService(
@@ -205,7 +205,7 @@ struct LoginTests {
     }
 }
 
-@Suite("The access tokens of a device", .timeLimit(.minutes(hangLimit)))
+@Suite("The access tokens of a device")
 struct AccessTokenTests {
     /// A clock that moves only when a test advances it.
     private final class Time: Sendable {

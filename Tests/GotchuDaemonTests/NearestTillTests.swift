@@ -11,7 +11,7 @@ import Testing
 
 /// Tests of a payment that requires a tap, from the radio to the journal, while the payment
 /// server's answers are late or missing.
-@Suite("A tap and a payment server that answers late", .timeLimit(.minutes(hangLimit)))
+@Suite("A tap and a payment server that answers late")
 struct NearestTillTests {
     /// A payer's presences and payments on the simulated air, with a payment server on loopback.
     private final class Payer: Sendable {

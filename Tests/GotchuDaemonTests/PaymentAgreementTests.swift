@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Agreeing to a payment", .timeLimit(.minutes(hangLimit)))
+@Suite("Agreeing to a payment")
 struct PaymentAgreementTests {
     private let eid = EID(literal: ScriptedServer.eid)
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuCore
 @testable import GotchuDaemon
 
-@Suite("Driving a payment", .timeLimit(.minutes(hangLimit)))
+@Suite("Driving a payment")
 struct PaymentDriveTests {
     typealias Reply = ScriptedServer.Reply
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Driving a refund", .timeLimit(.minutes(hangLimit)))
+@Suite("Driving a refund")
 struct RefundDriveTests {
     private let wish: NewRefund
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Reports of taps to a payment server", .timeLimit(.minutes(hangLimit)))
+@Suite("Reports of taps to a payment server")
 struct TapReportTests {
     @Test("A server that refuses one tap report as invalid gets no more tap reports")
     func firstContract() async throws {

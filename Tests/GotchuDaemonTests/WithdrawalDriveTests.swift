@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Withdrawals made by a daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("Withdrawals made by a daemon")
 struct WithdrawalDriveTests {
     private func service(_ bench: Bench) -> WithdrawalService {
         WithdrawalService(bench.core, clock: bench.clock)

@@ -9,7 +9,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the memory for bodies, on the server's real connections.
-@Suite("The memory for bodies", .timeLimit(.minutes(hangLimit)))
+@Suite("The memory for bodies")
 struct BodyMemoryTests {
     /// Runs `body` with a server whose replies are the lengths of the bodies.
     private func withServer(

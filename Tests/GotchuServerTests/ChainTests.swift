@@ -10,7 +10,7 @@ import Testing
 
 /// Tests of several tills of one merchant. The tills share a wallet; each till has its own limits
 /// of calls and streams.
-@Suite("Tills of one merchant", .timeLimit(.minutes(hangLimit)))
+@Suite("Tills of one merchant")
 struct ChainTests {
     @Test(
         "A till added with --user receives money into that user's wallet but cannot spend from it",

@@ -11,7 +11,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the commands, options, messages and exit codes of gotchu-server.
-@Suite("Commands", .timeLimit(.minutes(hangLimit)))
+@Suite("Commands")
 struct CommandTests {
     private let folder: TemporaryFolder
     private var database: String { "sqlite:\(folder.path)/books.db" }

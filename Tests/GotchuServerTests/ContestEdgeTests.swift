@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of contests with concurrent calls, bad input and new templates.
-@Suite("Contests with concurrent calls or unusual input", .timeLimit(.minutes(hangLimit)))
+@Suite("Contests with concurrent calls or unusual input")
 struct ContestEdgeTests {
     @Test("If two servers settle and cancel a contest at once, it is either settled or cancelled")
     func twoServers() async throws {

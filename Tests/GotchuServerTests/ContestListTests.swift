@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of lists, leaderboards and metrics of contests among many other contests.
-@Suite("Lists of contests", .timeLimit(.minutes(hangLimit)))
+@Suite("Lists of contests")
 struct ContestListTests {
     private func ids(_ list: WireReply) throws -> [String] {
         let cards = try #require(list.members["contests"] as? [[String: Any]], "\(list.text)")

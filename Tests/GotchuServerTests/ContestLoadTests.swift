@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of many users who enter many contests over many connections.
-@Suite("Contests that many users enter", .timeLimit(.minutes(max(hangLimit, effort))))
+@Suite("Contests that many users enter")
 struct ContestLoadTests {
     private static let connections = 64
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the operator's view of contests, and of the findings of `verify`.
-@Suite("The operator's view of contests", .timeLimit(.minutes(hangLimit)))
+@Suite("The operator's view of contests")
 struct ContestOperationTests {
     @Test("The metrics count each outcome of a join, and the objections")
     func metrics() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the pages of contests in a browser without scripts.
-@Suite("The pages of contests", .timeLimit(.minutes(hangLimit)))
+@Suite("The pages of contests")
 struct ContestPageTests {
     private let english = ContestSections(language: .english, zone: .local(at: .now))
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the complete documents of a contest in each state, for each kind of reader.
-@Suite("The documents of a contest in each state", .timeLimit(.minutes(hangLimit)))
+@Suite("The documents of a contest in each state")
 struct ContestSnapshotTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Snapshots/contests.txt")

@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Contests in the HTTP API", .timeLimit(.minutes(hangLimit)))
+@Suite("Contests in the HTTP API")
 struct ContestTests {
     @Test(
         "A quiz is entered, scored, corrected and settled, and the books pass verification",

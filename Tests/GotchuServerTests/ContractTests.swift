@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the first version of the API, which old phones use.
-@Suite("The first contract", .timeLimit(.minutes(hangLimit)))
+@Suite("The first contract")
 struct ContractTests {
     @Test(
         "The reply to each step of a payment has exactly the members of the first contract",

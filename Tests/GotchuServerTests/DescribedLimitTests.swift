@@ -10,7 +10,7 @@ import Testing
 @testable import Payments
 
 /// Tests that the numbers and lists in the API description equal those of the server.
-@Suite("The limits in the API description", .timeLimit(.minutes(hangLimit)))
+@Suite("The limits in the API description")
 struct DescribedLimitTests {
     @Test("The limits in the schemas of the description equal those of the server")
     func bounds() async throws {

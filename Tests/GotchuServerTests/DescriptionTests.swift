@@ -10,7 +10,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the API description, of the server's conformance to it, and of the validator.
-@Suite("The API description", .timeLimit(.minutes(hangLimit)))
+@Suite("The API description")
 struct DescriptionTests {
     private static let file = Python.file("Sources/GotchuServer/openapi.yaml")
 

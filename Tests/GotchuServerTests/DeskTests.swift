@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the desks of contests, at which payers enter a contest by a tap.
-@Suite("Desks in the API", .timeLimit(.minutes(hangLimit)))
+@Suite("Desks in the API")
 struct DeskTests {
     /// A contest, and payers who enter it at its desks.
     private struct DeskRig {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests that a development server accepts only local logins and only its own database.
-@Suite("A development server", .timeLimit(.minutes(hangLimit)))
+@Suite("A development server")
 struct DevelopmentTests {
     private static let body = #"{"email":"a@shop.example"}"#
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of registered devices: their enrolment, the renewal of credentials, and revocation.
-@Suite("Devices", .timeLimit(.minutes(hangLimit)))
+@Suite("Devices")
 struct DeviceTokenTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

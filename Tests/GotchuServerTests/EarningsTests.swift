@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of reports on earnings by calendar days.
-@Suite("Earnings", .timeLimit(.minutes(hangLimit)))
+@Suite("Earnings")
 struct EarningsTests {
     private let path = "/api/payments/earnings"
 

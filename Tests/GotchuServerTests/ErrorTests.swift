@@ -8,7 +8,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the codes and the format of error replies.
-@Suite("Errors", .timeLimit(.minutes(hangLimit)))
+@Suite("Errors")
 struct ErrorTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A session's events", .timeLimit(.minutes(hangLimit)))
+@Suite("A session's events")
 struct EventTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

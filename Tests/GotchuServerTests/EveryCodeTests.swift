@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("Every code", .timeLimit(.minutes(hangLimit)))
+@Suite("Every code")
 struct EveryCodeTests {
     /// The codes that need Stripe, and FUNDING_NOT_CONFIGURED, for users who cannot deposit.
     private static let ofProvider: Set<ErrorCode> = [

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests that commands other than `serve` and `migrate` create no database and migrate no tables.
-@Suite("Commands for existing databases", .timeLimit(.minutes(hangLimit)))
+@Suite("Commands for existing databases")
 struct ExistingDatabaseTests {
     private static let commands = [
         ["devices", "add", "till"], ["devices", "list"], ["devices", "renew", "x"],

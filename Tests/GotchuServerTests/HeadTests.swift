@@ -7,7 +7,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of HEAD and of the query on each route that answers GET.
-@Suite("HEAD and queries of all routes", .timeLimit(.minutes(hangLimit)))
+@Suite("HEAD and queries of all routes")
 struct HeadTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Heavy reads", .timeLimit(.minutes(hangLimit)))
+@Suite("Heavy reads")
 struct HeavyReadTests {
     /// A gate at which reads wait until it is opened.
     private final class Gate: Sendable {

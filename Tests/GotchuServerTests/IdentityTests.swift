@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of tokens from a third-party library: valid tokens and known kinds of forgeries.
-@Suite("OpenID tokens", .timeLimit(.minutes(hangLimit)))
+@Suite("OpenID tokens")
 struct IdentityTests {
     private let issuer: IssuerProcess
     private let server: ServerProcess

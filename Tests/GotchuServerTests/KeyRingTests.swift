@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("An issuer's keys", .timeLimit(.minutes(hangLimit)))
+@Suite("An issuer's keys")
 struct KeyRingTests {
     private let clock = TestClock()
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

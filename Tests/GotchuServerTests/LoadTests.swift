@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Load", .timeLimit(.minutes(hangLimit)))
+@Suite("Load")
 struct LoadTests {
     @Test("Sixty-four payers pay one payee at once, and no cent is lost")
     func hotPayee() async throws {

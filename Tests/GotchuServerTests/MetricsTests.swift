@@ -4,7 +4,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("Metrics", .timeLimit(.minutes(hangLimit)))
+@Suite("Metrics")
 struct MetricsTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of deposits and withdrawals in a browser without scripts, on a development server.
-@Suite("The pages for deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
+@Suite("The pages for deposits and withdrawals")
 struct MoneyPageTests {
     private func server(_ more: [String: String] = [:]) async throws -> ServerProcess {
         try await ServerProcess(more: Browser.arguments, environment: more)

@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("Taps of a payer's device", .timeLimit(.minutes(hangLimit)))
+@Suite("Taps of a payer's device")
 struct NoticeTests {
     private static func resolve(
         _ eid: String,

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of phones that use the first version of the API. They send and read only its members, with
 /// their types. Later members must not affect these phones.
-@Suite("Old clients", .timeLimit(.minutes(hangLimit)))
+@Suite("Old clients")
 struct OldClientTests {
     private struct Login: Decodable {
         let token: String

@@ -7,7 +7,7 @@ import Testing
 @testable import Contests
 
 /// Tests of calls with the id of a record that the route is not about.
-@Suite("Ids of other kinds", .timeLimit(.minutes(hangLimit)))
+@Suite("Ids of other kinds")
 struct OtherKindTests {
     /// A route of the API descriptions with an id in its path.
     private struct Route: Hashable {

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Text whose comparison would take the square of its length.
-@Suite("Combining marks in requests to the server", .timeLimit(.minutes(hangLimit)))
+@Suite("Combining marks in requests to the server")
 struct OutsideTextTests {
     @Test("Combining marks cost no route more than four times as much as other text")
     func routes() async throws {

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("Overload and shutdown", .timeLimit(.minutes(hangLimit)))
+@Suite("Overload and shutdown")
 struct OverloadTests {
     @Test("Payments above the limit of the queue get status 503, and repeats pay each session once")
     func queue() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of parsers with random texts. Most of them are valid texts with a few changed bytes.
-@Suite("Parsers with random texts", .timeLimit(.minutes(hangLimit)))
+@Suite("Parsers with random texts")
 struct ParserFuzzTests {
     @Test("A text that is accepted as a JSON object has the same members when Foundation reads it")
     func json() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the payer's pages in a browser without scripts.
-@Suite("The payer's pages", .timeLimit(.minutes(hangLimit)))
+@Suite("The payer's pages")
 struct PayPageTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the payer's pages in other languages than English.
-@Suite("The payer's pages in other languages", .timeLimit(.minutes(hangLimit)))
+@Suite("The payer's pages in other languages")
 struct PayerLanguageTests {
     private let server: ServerProcess
     private let payee: String

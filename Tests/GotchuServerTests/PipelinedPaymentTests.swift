@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of several requests that are sent on one connection before the first reply.
-@Suite("Pipelined payments", .timeLimit(.minutes(hangLimit)))
+@Suite("Pipelined payments")
 struct PipelinedPaymentTests {
     private struct Reply: Decodable {
         let status: Int

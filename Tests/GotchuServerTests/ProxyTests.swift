@@ -10,7 +10,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of a server behind proxies and balancers.
-@Suite("Behind proxies", .timeLimit(.minutes(hangLimit)))
+@Suite("Behind proxies")
 struct ProxyTests {
     private static func client(
         _ fields: [String],

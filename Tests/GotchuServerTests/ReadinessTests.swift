@@ -8,7 +8,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Readiness", .timeLimit(.minutes(hangLimit)))
+@Suite("Readiness")
 struct ReadinessTests {
     @Test("All callers share one readiness check, and get an error if it takes too long")
     func oneProof() async throws {

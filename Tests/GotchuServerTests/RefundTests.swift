@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("Refunds in the API", .timeLimit(.minutes(hangLimit)))
+@Suite("Refunds in the API")
 struct RefundTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of links to the results of payments that other people have made.
-@Suite("Addresses of results", .timeLimit(.minutes(hangLimit)))
+@Suite("Addresses of results")
 struct ResultAddressTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

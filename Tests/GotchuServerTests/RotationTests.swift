@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("EID rotation in the API", .timeLimit(.minutes(hangLimit)))
+@Suite("EID rotation in the API")
 struct RotationTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

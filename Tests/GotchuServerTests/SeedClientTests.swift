@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the calls and replies that the product's documents print, with nothing but what their
 /// clients have: a plain `JSONDecoder`, and an `ISO8601DateFormatter` that reads whole seconds.
-@Suite("Clients of the product's documents", .timeLimit(.minutes(hangLimit)))
+@Suite("Clients of the product's documents")
 struct SeedClientTests {
     private typealias Custom = SeedClient.Contest<SeedClient.Lifecycle, SeedClient.SettlementState>
     private typealias Listed =

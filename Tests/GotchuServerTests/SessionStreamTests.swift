@@ -15,7 +15,7 @@ import Testing
 @testable import Ledger
 
 /// Tests of streams on the server's real connections, with small buffers.
-@Suite("A session's stream", .timeLimit(.minutes(hangLimit)))
+@Suite("A session's stream")
 struct SessionStreamTests {
     private let feed = ChangeFeed()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of shared bills on the payers' pages.
-@Suite("Splits on the payer's pages", .timeLimit(.minutes(hangLimit)))
+@Suite("Splits on the payer's pages")
 struct SplitPageTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

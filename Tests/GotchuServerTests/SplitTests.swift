@@ -10,7 +10,7 @@ import Testing
 @testable import Payments
 
 /// Tests of shared bills as phones and the till see them.
-@Suite("Splits in the API", .timeLimit(.minutes(hangLimit)))
+@Suite("Splits in the API")
 struct SplitTests {
     private let key = "0123456789abcdef-"
 

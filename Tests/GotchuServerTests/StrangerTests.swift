@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests that calls with invalid credentials, which anybody can make, do not affect other callers.
-@Suite("Invalid credentials", .timeLimit(.minutes(hangLimit)))
+@Suite("Invalid credentials")
 struct StrangerTests {
     private func add(_ database: String) async throws -> String {
         let made = try await ServerProcess.run("devices", "add", "till", "--database", database)

@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("Tips in the API", .timeLimit(.minutes(hangLimit)))
+@Suite("Tips in the API")
 struct TipTests {
     private let allow = #","allows_tip":true"#
     private let key = "0123456789abcdef-"

@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("A wallet's events", .timeLimit(.minutes(hangLimit)))
+@Suite("A wallet's events")
 struct WalletEventTests {
     /// The longest time between the reply to a call and its event.
     private static let limit: Duration = .seconds(1) * patience

@@ -3,7 +3,7 @@ import Testing
 
 /// Tests of deposits and withdrawals on a development server, where the mint carries them out at
 /// once.
-@Suite("Deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
+@Suite("Deposits and withdrawals")
 struct WalletFundingTests {
     private static let key = "funding-key-0000"
 

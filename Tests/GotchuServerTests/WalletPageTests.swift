@@ -9,7 +9,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of a user's wallets in a browser without scripts.
-@Suite("The wallet's page", .timeLimit(.minutes(hangLimit)))
+@Suite("The wallet's page")
 struct WalletPageTests {
     @Test("The wallet's page shows the balance with its time, and 25 entries")
     func wallet() async throws {

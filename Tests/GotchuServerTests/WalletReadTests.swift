@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the API's contract for wallet reads. Clients rely on every field.
-@Suite("Wallet reads", .timeLimit(.minutes(hangLimit)))
+@Suite("Wallet reads")
 struct WalletReadTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

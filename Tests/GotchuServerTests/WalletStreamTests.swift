@@ -9,7 +9,7 @@ import Testing
 @testable import GotchuServer
 @testable import Ledger
 
-@Suite("A wallet's stream", .timeLimit(.minutes(hangLimit)))
+@Suite("A wallet's stream")
 final class WalletStreamTests: Sendable {
     private let feed = ChangeFeed()
     private let time = Mutex(Timestamp(milliseconds: 0))

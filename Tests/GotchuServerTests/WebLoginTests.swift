@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of logins at an OpenID provider: valid logins, and attempts to misuse another's login.
-@Suite("Logins to the pages", .timeLimit(.minutes(hangLimit)))
+@Suite("Logins to the pages")
 struct WebLoginTests {
     private static let origin = "https://pay.example"
     private static let earnings = "/web/earnings?period=week"

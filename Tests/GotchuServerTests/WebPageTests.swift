@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the merchant's pages: their content, access to them, and their forms.
-@Suite("The merchant's pages", .timeLimit(.minutes(hangLimit)))
+@Suite("The merchant's pages")
 struct WebPageTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of access to the pages, their headers and their forms.
-@Suite("Pages for browsers", .timeLimit(.minutes(hangLimit)))
+@Suite("Pages for browsers")
 struct WebTests {
     private let server: ServerProcess
 
@@ -220,7 +220,7 @@ struct WebTests {
     }
 }
 
-@Suite("Settings of the pages", .timeLimit(.minutes(hangLimit)))
+@Suite("Settings of the pages")
 struct WebSettingTests {
     private func run(_ arguments: [String]) async throws -> (code: Int32, text: String) {
         let folder = try TemporaryFolder()

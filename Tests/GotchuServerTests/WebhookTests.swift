@@ -12,7 +12,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the delivery of events to a real receiver.
-@Suite("Webhooks", .timeLimit(.minutes(hangLimit)))
+@Suite("Webhooks")
 struct WebhookTests {
     @Test(
         "Two workers together send each event once, with a valid signature, if no attempt fails",

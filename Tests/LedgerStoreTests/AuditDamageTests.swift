@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 
 /// Damage to columns that the audit checks by a rule or by another row.
-@Suite("The audit of damage", .serialized, .timeLimit(.minutes(hangLimit)))
+@Suite("The audit of damage", .serialized)
 struct AuditDamageTests {
     /// A script that damages the database, the rule that must find the damage, and words that the
     /// finding must contain.

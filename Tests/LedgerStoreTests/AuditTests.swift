@@ -7,7 +7,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("The audit", .serialized, .timeLimit(.minutes(hangLimit)))
+@Suite("The audit", .serialized)
 struct AuditTests {
     private let folder: TemporaryFolder
 

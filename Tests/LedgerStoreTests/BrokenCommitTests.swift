@@ -12,7 +12,7 @@ import Testing
 
 /// Commits that are interrupted by a broken connection, a panic of PostgreSQL, or a cancelled wait
 /// for a replica.
-@Suite("Interrupted commits", .timeLimit(.minutes(hangLimit)))
+@Suite("Interrupted commits")
 struct BrokenCommitTests {
     private let database: TestDatabase
     private let proxy: CuttingProxy

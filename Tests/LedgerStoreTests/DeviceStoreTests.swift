@@ -6,7 +6,7 @@ import LedgerTestSupport
 import TestSupport
 import Testing
 
-@Suite("Devices in the database", .timeLimit(.minutes(hangLimit)))
+@Suite("Devices in the database")
 struct DeviceStoreTests {
     private static func secret(_ number: UInt8) -> [UInt8] { Array(repeating: number, count: 32) }
 

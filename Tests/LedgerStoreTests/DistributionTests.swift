@@ -12,8 +12,7 @@ import Testing
 /// A ledger's tables, distributed over the servers of a cluster.
 @Suite(
     "Distributed tables",
-    .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)"),
-    .timeLimit(.minutes(hangLimit))
+    .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
 )
 struct DistributionTests {
     private static func distribute(_ url: String) throws(LedgerError) -> Int64 {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The table of records that are due.
-@Suite("Due records", .timeLimit(.minutes(hangLimit)))
+@Suite("Due records")
 struct DueTests {
     private static let rows = """
         SELECT owner || ' ' || record || ' ' || kind || ' ' || due_at FROM due

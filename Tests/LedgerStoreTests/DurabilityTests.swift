@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-@Suite("A database's durability", .timeLimit(.minutes(hangLimit)))
+@Suite("A database's durability")
 struct DurabilityTests {
     /// Returns true if a commit succeeds, and false if the database is not durable.
     private static func isWritten(_ store: PostgreSQLStore) async throws -> Bool {

@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 
 /// Deposits, withdrawals and payees in every store.
-@Suite("Money in and out in every store", .timeLimit(.minutes(hangLimit)))
+@Suite("Money in and out in every store")
 struct FundingStoreTests {
     @Test(
         "Deposits and withdrawals have the same effects as in memory, and leave a clean ledger",

@@ -10,7 +10,7 @@ import Testing
 @testable import LedgerStore
 
 /// Rows that another session has locked. The other session then sends nothing more.
-@Suite("Rows that another session holds", .timeLimit(.minutes(hangLimit)))
+@Suite("Rows that another session holds")
 struct HeldRowsTests {
     @Test(
         "A payment waits about two seconds for a row that a frozen server locked, and is made",

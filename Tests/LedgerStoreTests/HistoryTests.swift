@@ -9,7 +9,7 @@ import Testing
 @testable import LedgerStore
 
 /// Reading a long history.
-@Suite("An account's history", .timeLimit(.minutes(hangLimit)))
+@Suite("An account's history")
 struct HistoryTests {
     private static let transfers: Int64 = 500_000
 

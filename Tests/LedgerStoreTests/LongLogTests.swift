@@ -8,7 +8,7 @@ import Testing
 @testable import LedgerStore
 
 /// A write-ahead log of SQLite that exceeds its bound, because a reader still needs the log.
-@Suite("A log that cannot be emptied", .timeLimit(.minutes(hangLimit)))
+@Suite("A log that cannot be emptied")
 struct LongLogTests {
     @Test("Payments do not wait for a long reader, an audit or a backup")
     func readers() async throws {

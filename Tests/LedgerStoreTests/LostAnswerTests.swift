@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Answers that are missing because somebody deleted them or a backup was incomplete.
-@Suite("A payment whose answer is lost", .timeLimit(.minutes(hangLimit)))
+@Suite("A payment whose answer is lost")
 struct LostAnswerTests {
     @Test(
         "A paid session is not paid again although its answer is lost",

@@ -7,7 +7,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("A PostgreSQL without free connections", .timeLimit(.minutes(hangLimit)))
+@Suite("A PostgreSQL without free connections")
 struct NoRoomTests {
     @Test("Commands are refused while the database has no free connection, and then accepted")
     func taken() async throws {

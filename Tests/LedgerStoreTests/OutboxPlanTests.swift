@@ -9,7 +9,7 @@ import Testing
 @testable import Outbox
 
 /// The plans for the outbox's statements, whose tables may have a million rows.
-@Suite("The outbox's plans", .timeLimit(.minutes(hangLimit)))
+@Suite("The outbox's plans")
 struct OutboxPlanTests {
     /// The statements, with values that match as many rows as possible.
     private static func statements(

@@ -9,7 +9,7 @@ import Testing
 @testable import Outbox
 
 /// The events that wait to be sent to merchants' systems.
-@Suite("The outbox", .timeLimit(.minutes(hangLimit)))
+@Suite("The outbox")
 struct OutboxTests {
     @Test(
         "A commit queues its event for the endpoints of its owner and for those without an owner",

@@ -10,7 +10,7 @@ import Testing
 @testable import LedgerStore
 
 /// The query plans of the stores' statements. The tables may have millions of rows.
-@Suite("Plans", .timeLimit(.minutes(hangLimit)))
+@Suite("Plans")
 struct PlanTests {
     /// The number of rows that each INSERT writes on PostgreSQL: a million if `effort` is 10 or
     /// more.

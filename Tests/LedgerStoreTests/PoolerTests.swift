@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A real PgBouncer in front of a real PostgreSQL.
-@Suite("Poolers", .timeLimit(.minutes(hangLimit)))
+@Suite("Poolers")
 struct PoolerTests {
     /// PgBouncer in front of the shared cluster.
     private struct Pooler {

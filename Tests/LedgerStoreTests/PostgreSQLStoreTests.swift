@@ -12,7 +12,7 @@ import Testing
 @testable import LedgerStore
 @testable import Outbox
 
-@Suite("The PostgreSQL store", .timeLimit(.minutes(hangLimit)))
+@Suite("The PostgreSQL store")
 struct PostgreSQLStoreTests {
     @Test("Ten servers that start together create the tables once")
     func migrateTogether() async throws {

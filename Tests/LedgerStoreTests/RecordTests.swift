@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Records with children, listings of records, and the leases of due records.
-@Suite("Records", .timeLimit(.minutes(hangLimit)))
+@Suite("Records")
 struct RecordTests {
     @Test("A command on a record can change all of its children", arguments: StoreKind.all)
     func children(kind: StoreKind) async throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-@Suite("A role that owns no table", .timeLimit(.minutes(hangLimit)))
+@Suite("A role that owns no table")
 struct RightsTests {
     /// Returns the grants in docs/operations.md, changed to grant to `role`.
     private static func grants(to role: String) throws -> [String] {

@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 
 /// Seals that are recorded outside the database.
-@Suite("Pinned seals", .timeLimit(.minutes(hangLimit)))
+@Suite("Pinned seals")
 struct SealPinTests {
     /// The id of a chain that sorts after all other chains.
     private static let later = "ffffffffffffffffffff"

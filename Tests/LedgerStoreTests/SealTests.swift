@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 
 /// The seals of commits.
-@Suite("Seals", .serialized, .timeLimit(.minutes(hangLimit)))
+@Suite("Seals", .serialized)
 struct SealTests {
     private static let rows = """
         SELECT chain || ' ' || number FROM seals ORDER BY chain, number

@@ -5,7 +5,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("PostgreSQL's search path", .timeLimit(.minutes(hangLimit)))
+@Suite("PostgreSQL's search path")
 struct SearchPathTests {
     @Test("A search path that begins with an empty schema is refused, and creates no second ledger")
     func hidden() throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The behaviour that every store must have, whatever its database.
-@Suite("Every store", .timeLimit(.minutes(hangLimit)))
+@Suite("Every store")
 struct StoreTests {
     @Test(
         "Random commands have the same effects in a store as in memory, also after a restart",

@@ -8,7 +8,7 @@ import Testing
 
 /// Transfers that a thief inserts into the database, with sum zero and valid seals. No guard
 /// prevents them.
-@Suite("Money that moved outside of every payment", .serialized, .timeLimit(.minutes(hangLimit)))
+@Suite("Money that moved outside of every payment", .serialized)
 struct TheftTests {
     /// An account's owner, number of entries and balance before the theft.
     typealias Side = (owner: String, entries: Int64, balance: Int64)

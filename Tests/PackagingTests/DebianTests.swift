@@ -29,8 +29,7 @@ struct DebianTests {
 
     @Test(
         "Packages can be installed in a clean root, upgraded with their state, removed and purged",
-        .enabled(if: getuid() == 0),
-        .timeLimit(.minutes(hangLimit))
+        .enabled(if: getuid() == 0)
     )
     func story() async throws {
         let packages = try await DebianPackages.built()

@@ -8,7 +8,7 @@ import Testing
 @testable import PaymentClient
 
 /// Tests of contest documents, which the daemon passes on unchanged.
-@Suite("Calls for contests", .timeLimit(.minutes(hangLimit)))
+@Suite("Calls for contests")
 struct ContestCallTests {
     private static let list = #"{"contests":[],"contract":1,"limit":25,"total_count":0}"#
 

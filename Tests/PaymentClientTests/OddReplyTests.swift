@@ -8,7 +8,7 @@ import Testing
 @testable import PaymentClient
 
 /// A test with replies of a server that is not a payment server.
-@Suite("Odd replies to a daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("Odd replies to a daemon")
 struct OddReplyTests {
     private let odd: OddServer
     private let http = HTTPClient(configuration: PaymentClient.httpConfiguration)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("A PostgreSQL connection", .timeLimit(.minutes(hangLimit)))
+@Suite("A PostgreSQL connection")
 struct ConnectionTests {
     private let link: PostgresCluster.Link
     private let database: String

@@ -5,7 +5,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-@Suite("Replaying a recording", .timeLimit(.minutes(hangLimit))) struct ReplayTests {
+@Suite("Replaying a recording") struct ReplayTests {
     private static let header = RecordingHeader(
         version: "0",
         radio: "bluez",

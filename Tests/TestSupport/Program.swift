@@ -55,7 +55,7 @@ package final class Program: Sendable {
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o600)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        closeOtherDescriptors(&actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -159,5 +159,15 @@ package final class Program: Sendable {
         ) { endStatus }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+    }
+}
+
+/// Makes a process that is started with these actions close all descriptors of this process but the
+/// first three.
+package func closeOtherDescriptors(_ actions: inout posix_spawn_file_actions_t) {
+    let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    // The descriptor of the folder itself is closed by now, which spawning ignores.
+    for descriptor in (open ?? []).compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
+        posix_spawn_file_actions_addclose(&actions, descriptor)
     }
 }

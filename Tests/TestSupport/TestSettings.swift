@@ -5,9 +5,6 @@ import Foundation
 /// It is meant for slow machines, and does not change the other checks of a test.
 package let patience = factor("GOTCHU_TEST_PATIENCE")
 
-/// The minutes after which a test counts as hung. A test takes much less even on a slow machine.
-package let hangLimit = 10 * patience
-
 /// The factor that lengthens soak tests, fuzzing, random sequences and long tables:
 /// `GOTCHU_TEST_EFFORT`, by default 1. CI uses 1.
 package let effort = factor("GOTCHU_TEST_EFFORT")

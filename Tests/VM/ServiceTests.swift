@@ -6,8 +6,7 @@ import Testing
 @Suite("In a virtual machine with systemd")
 struct ServiceTests {
     @Test(
-        "Our packages can be installed, run, upgraded and purged under a real systemd",
-        .timeLimit(.minutes(30 * patience))
+        "Our packages can be installed, run, upgraded and purged under a real systemd"
     )
     func service() async throws {
         let proof = try await Self.proof()

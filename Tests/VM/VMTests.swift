@@ -15,7 +15,6 @@ struct VMTests {
 
     @Test(
         "The scenario passes in the virtual machine",
-        .timeLimit(.minutes(60 * patience)),
         arguments: Guest.scenarios
     )
     func story(scenario: Scenario) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests under load with a disk that is slow, is full or fails to sync. Some clients also
 /// disconnect before the reply arrives.
-@Suite("Databases whose disk fails", .timeLimit(.minutes(hangLimit)))
+@Suite("Databases whose disk fails")
 struct DiskFaultTests {
     @Test("PostgreSQL under load survives a slow sync, a failed sync and a full disk")
     func postgresql() async throws {

@@ -6,8 +6,7 @@ import Testing
 /// Tests of several servers on a Citus cluster: a coordinator and two workers.
 @Suite(
     "Servers on a cluster",
-    .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)"),
-    .timeLimit(.minutes(hangLimit))
+    .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
 )
 struct DistributedTests {
     @Test("Servers on a Citus cluster that are killed under load lose and duplicate no payments")

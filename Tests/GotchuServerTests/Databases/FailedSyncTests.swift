@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests with a disk that fails to sync.
-@Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
+@Suite("A disk that fails to sync")
 struct FailedSyncTests {
     @Test(
         "A payment whose sync fails has an unknown outcome, and a later power cut loses no payment"

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests with a full disk of PostgreSQL's write-ahead log. PostgreSQL then exits. An operator has
 /// to free space and start PostgreSQL again, and nothing else.
-@Suite("A database whose log's disk is full", .timeLimit(.minutes(hangLimit)))
+@Suite("A database whose log's disk is full")
 struct FullLogTests {
     @Test(
         "A full log disk loses and duplicates no payments, and the servers recover by themselves",

@@ -10,7 +10,7 @@ import Testing
 
 /// Tests with a database that does not answer but keeps its connections, as when its machine or
 /// its disk hangs.
-@Suite("A database that hangs", .timeLimit(.minutes(hangLimit)))
+@Suite("A database that hangs")
 struct HungDatabaseTests {
     private let cluster: PostgresCluster
     private let url: String

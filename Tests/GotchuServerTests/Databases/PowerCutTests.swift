@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("A power cut", .timeLimit(.minutes(hangLimit)))
+@Suite("A power cut")
 struct PowerCutTests {
     private struct Acknowledged: Sendable {
         let payer: String

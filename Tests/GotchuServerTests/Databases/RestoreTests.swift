@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the backup and restore steps in docs/operations.md.
-@Suite("Backup and restore on PostgreSQL", .timeLimit(.minutes(hangLimit)))
+@Suite("Backup and restore on PostgreSQL")
 struct RestoreTests {
     private let folder: TemporaryFolder
     private var dump: String { "\(folder.path)/monday.dump" }

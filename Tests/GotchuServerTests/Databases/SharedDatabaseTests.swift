@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of several servers on one PostgreSQL database, under faults.
-@Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
+@Suite("Servers that share a database")
 struct SharedDatabaseTests {
     @Test("Servers that are killed in turn under load lose and duplicate no payments")
     func serversKilled() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the web pages while the database does not answer, and with two servers on one database.
-@Suite("Pages and their database", .timeLimit(.minutes(hangLimit)))
+@Suite("Pages and their database")
 struct WebDatabaseTests {
     private let cluster: PostgresCluster
     private let url: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Alerts", .timeLimit(.minutes(hangLimit)))
+@Suite("Alerts")
 struct AlertTests {
     private struct File: Decodable {
         let groups: [Group]

@@ -5,7 +5,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the operator's commands for deposits, payees and payouts.
-@Suite("The operator's commands for deposits, payees and payouts", .timeLimit(.minutes(hangLimit)))
+@Suite("The operator's commands for deposits, payees and payouts")
 struct FundingCommandTests {
     @Test("A deposit paid with a wrong amount is held, and can be accepted but not dropped")
     func accept() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of a server that is killed just before or after a call to Stripe, and restarted on its
 /// database.
-@Suite("Crashes around calls to Stripe", .timeLimit(.minutes(hangLimit)))
+@Suite("Crashes around calls to Stripe")
 struct FundingCrashTests {
     /// The calls of one scenario: a deposit is paid, a payee is set up, and the payout of a
     /// withdrawal fails at the bank and is reversed.

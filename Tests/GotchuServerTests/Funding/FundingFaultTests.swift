@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of repeated requests, closed accounts, damaged records and debts, with a real server and
 /// a stand-in for Stripe.
-@Suite("Faults around the provider", .timeLimit(.minutes(hangLimit)))
+@Suite("Faults around the provider")
 struct FundingFaultTests {
     @Test("A payer who repeats a deposit request is rate-limited, and another payer is not")
     func repeated() async throws {

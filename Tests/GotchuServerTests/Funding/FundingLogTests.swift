@@ -6,7 +6,7 @@ import Testing
 @testable import Stripe
 
 /// Tests of what an operator without monitoring reads about deposits and withdrawals.
-@Suite("The log of deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
+@Suite("The log of deposits and withdrawals")
 struct FundingLogTests {
     private static func report(
         _ call: String,

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of deposits and withdrawals when the server's machine loses power.
-@Suite("A power cut amid deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
+@Suite("A power cut amid deposits and withdrawals")
 struct FundingPowerCutTests {
     /// The tokens of the users, and the paths of the acknowledged deposits and withdrawals.
     private struct Acknowledged {

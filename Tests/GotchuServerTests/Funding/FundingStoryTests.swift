@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of deposits and payouts as payers, payees and the operator see them, with a real server
 /// and a stand-in for Stripe.
-@Suite("Deposits and payouts with a stand-in for Stripe", .timeLimit(.minutes(hangLimit)))
+@Suite("Deposits and payouts with a stand-in for Stripe")
 struct FundingStoryTests {
     private static let opening: Int64 = 10_000
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of `gotchu-server reconcile` and of the differences that it must find.
-@Suite("The comparison with Stripe", .timeLimit(.minutes(hangLimit)))
+@Suite("The comparison with Stripe")
 struct ReconcileTests {
     /// Makes a deposit with a refund, a failed refund, a won and a lost dispute, and a withdrawal
     /// whose payout is in transit.

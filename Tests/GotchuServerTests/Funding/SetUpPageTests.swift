@@ -8,7 +8,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the pages on which payees with a ticket set up payouts.
-@Suite("Invitations of payees", .timeLimit(.minutes(hangLimit)))
+@Suite("Invitations of payees")
 struct SetUpPageTests {
     private static let site = "http://127.0.0.1:1"
 

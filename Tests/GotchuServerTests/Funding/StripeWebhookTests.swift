@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("The address of Stripe's webhooks", .timeLimit(.minutes(hangLimit)))
+@Suite("The address of Stripe's webhooks")
 struct StripeWebhookTests {
     private static let path = "/api/webhooks/stripe"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of payees and their withdrawals, with a real server and a stand-in for Stripe.
-@Suite("Payees and withdrawals at the stand-in", .timeLimit(.minutes(hangLimit)))
+@Suite("Payees and withdrawals at the stand-in")
 struct WithdrawalStoryTests {
     private static let opening: Int64 = 10_000
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-@Suite("The feed of changes", .timeLimit(.minutes(hangLimit)))
+@Suite("The feed of changes")
 struct ChangeFeedTests {
     private let store = MemoryStore()
     private let records = Cast.sessions.map { RecordID($0) }

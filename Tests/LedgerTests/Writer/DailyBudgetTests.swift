@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("A user's daily budget", .timeLimit(.minutes(hangLimit)))
+@Suite("A user's daily budget")
 struct DailyBudgetTests {
     private static let mebibyte = 1 << 20
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Payments
 
 /// Reads of a database whose replicas may lag behind, and changes by other servers.
-@Suite("Durable reads", .timeLimit(.minutes(hangLimit)))
+@Suite("Durable reads")
 struct DurableReadsTests {
     /// Returns the error code of a read; `nil` if the read succeeds. It must then find something.
     private func code(_ read: () async throws -> Bool) async -> LedgerError.Code? {

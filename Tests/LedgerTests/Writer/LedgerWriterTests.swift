@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The writer", .timeLimit(.minutes(hangLimit)))
+@Suite("The writer")
 struct LedgerWriterTests {
     private let memory: MemoryStore
     private let store: FaultyStore
