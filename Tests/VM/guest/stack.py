@@ -138,7 +138,6 @@ class Server:
     def __init__(self, programs: Path, log: Path) -> None:
         self._program = str(programs / "gotchu-server")
         self._database = "sqlite:/run/gotchu-server.sqlite"
-        self._verified_payments = 0.0
         self.process = Process(
             "gotchu-server",
             [self._program, "serve", "--listen", SERVER, "--database", self._database]
@@ -153,14 +152,6 @@ class Server:
 
     def anyone(self) -> Client:
         return Client(SERVER)
-
-    def verify_new_payments(self) -> None:
-        """Calls `verify` if a payment was made since the last call. In an emulation, `verify` takes
-        seconds."""
-        payments = self.anyone().metric("gotchu_server_payments_total")
-        if payments != self._verified_payments:
-            self.verify()
-            self._verified_payments = payments
 
     def verify(self) -> None:
         """Runs `gotchu-server verify`, and fails if the books are not right."""
