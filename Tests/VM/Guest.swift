@@ -32,7 +32,9 @@ actor Guest {
         }
     }()
 
-    private var run: Task<[Scenario: Outcome], any Error>?
+    private var run: Task<Void, any Error>?
+    private var hasEnded = false
+    private var outcomes: [Scenario: Outcome] = [:]
 
     /// The outcome of one scenario, and the folder with its machine's logs.
     struct Outcome: Sendable {
@@ -40,47 +42,46 @@ actor Guest {
         let folder: URL
     }
 
-    /// Returns the result of one scenario. The first call starts the run of all scenarios.
+    /// Returns the result of one scenario as soon as it is there. The first call starts the run of
+    /// all scenarios.
     ///
     /// - Throws: The error that kept the machine from starting.
     func result(of scenario: Scenario) async throws -> Outcome {
         // SAFETY: owned by this actor, which starts it once; `boot` limits its time.
-        let run = self.run ?? Task { try await Self.runAll() }
+        let run = self.run ?? Task { try await runAll() }
         self.run = run
-        guard let outcome = try await run.value[scenario] else {
+        while outcomes[scenario] == nil, !hasEnded {
+            // SAFETY: the pause between two looks; the run's end ends the wait.
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        guard let outcome = outcomes[scenario] else {
+            try await run.value
             throw NeverHappened(description: "\(scenario.rawValue) has run")
         }
         return outcome
     }
 
-    private static func runAll() async throws -> [Scenario: Outcome] {
-        try? FileManager.default.removeItem(at: output)
-        var outcomes: [Scenario: Outcome] = [:]
+    private func runAll() async throws {
+        defer { hasEnded = true }
+        try? FileManager.default.removeItem(at: Self.output)
         var remaining = Self.scenarios
         var machine = 0
         while !remaining.isEmpty {
             machine += 1
-            let folder = output.appendingPathComponent("machine-\(machine)")
+            let folder = Self.output.appendingPathComponent("machine-\(machine)")
             let (status, text) = try await boot(remaining, into: folder)
             let report: GuestReport
             do {
-                report = try GuestReport(
-                    of: folder.appendingPathComponent("results.json"),
+                report = try Self.report(
+                    in: folder,
                     else: "The virtual machine ended with \(status) and left no report.\n\(text)"
                 )
             } catch {
-                for scenario in remaining {
-                    outcomes[scenario] = Outcome(failure: "\(error)", folder: folder)
-                }
-                return outcomes
-            }
-            for outcome in report.scenarios {
-                guard let scenario = Scenario(rawValue: outcome.name) else { continue }
-                outcomes[scenario] = Outcome(failure: outcome.failure, folder: folder)
+                return fail(remaining, "\(error)", folder)
             }
             if let running = report.running.flatMap(Scenario.init) {
                 let failure = "The virtual machine ended with \(status) in the middle of it."
-                outcomes[running] = Outcome(failure: failure, folder: folder)
+                fail([running], failure, folder)
             }
             let last = remaining.last { outcomes[$0] != nil }
             remaining.removeAll { outcomes[$0] != nil }
@@ -88,29 +89,58 @@ actor Guest {
             // A failure outside of a scenario counts for all remaining scenarios, or for the last
             // scenario if none remain.
             let failure = report.failure ?? "The virtual machine began no story."
-            for scenario in remaining.isEmpty ? last.map({ [$0] }) ?? [] : remaining {
-                outcomes[scenario] = Outcome(failure: failure, folder: folder)
-            }
-            return outcomes
+            fail(remaining.isEmpty ? last.map { [$0] } ?? [] : remaining, failure, folder)
+            return
         }
-        return outcomes
     }
 
-    private static func boot(
+    private func fail(_ scenarios: [Scenario], _ failure: String, _ folder: URL) {
+        for scenario in scenarios {
+            outcomes[scenario] = Outcome(failure: failure, folder: folder)
+        }
+    }
+
+    /// Runs a machine to its end. Adds the outcomes as the guest reports them.
+    private func boot(
         _ scenarios: [Scenario],
         into folder: URL
     ) async throws -> (status: Int32, text: String) {
         let boot = try Program(
             Self.folder.appendingPathComponent("boot").path,
-            ["--timeout", "\(1_200 * patience)", "--seed", "\(seed)", folder.path]
+            ["--timeout", "\(1_200 * patience)", "--seed", "\(Self.seed)", folder.path]
                 + [
                     "/usr/bin/env", "PYTHONPATH=\(Self.folder.path)", "/usr/bin/python3", "-B",
                     "-m", "guest",
                 ]
-                + ["--programs", Program.folder.path, "--out", "/out", "--seed", "\(seed)"]
+                + [
+                    "--programs", Program.folder.path, "--out", "/out", "--seed", "\(Self.seed)",
+                ]
                 + scenarios.map(\.rawValue)
         )
-        return (try await boot.exitCode(within: .seconds(bootLimit)), boot.text)
+        while boot.isRunning {
+            // SAFETY: the pause between two looks; `boot` limits its own time.
+            try await Task.sleep(for: .milliseconds(200))
+            // The books are verified after the last story, and a failure of them is its failure.
+            learn(from: folder, besides: 1)
+        }
+        let status = try await boot.exitCode()
+        learn(from: folder, besides: 0)
+        return (status, boot.text)
+    }
+
+    /// Adds the outcomes in the guest's report.
+    ///
+    /// - Parameter newest: The number of the newest outcomes that are not final yet.
+    private func learn(from folder: URL, besides newest: Int) {
+        let report = try? Self.report(in: folder, else: "")
+        for outcome in report?.scenarios.dropLast(newest) ?? [] {
+            guard let scenario = Scenario(rawValue: outcome.name) else { continue }
+            outcomes[scenario] = Outcome(failure: outcome.failure, folder: folder)
+        }
+    }
+
+    private static func report(in folder: URL, else complaint: String) throws -> GuestReport {
+        try GuestReport(of: folder.appendingPathComponent("results.json"), else: complaint)
     }
 
     /// The real seconds, times `patience`, to wait for the end of `boot`. `boot` itself ends its
