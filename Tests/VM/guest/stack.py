@@ -75,7 +75,7 @@ class Platform:
         # Before BlueZ 5.77, an advertising interval can be set only with --experimental.
         self.bluetoothd = Process(
             "bluetoothd",
-            ["/usr/libexec/bluetooth/bluetoothd", *(flags or ("--nodetach", "--experimental"))],
+            ["bluetoothd", *(flags or ("--nodetach", "--experimental"))],
             self._logs / "bluetoothd.log",
         )
 

@@ -21,7 +21,7 @@ LIMITS = {"none": 1.0, "addr": 2.0}
 """The limits in seconds of a verdict, by the controller's duplicate filter. One round may exceed its
 limit, because the emulated CPU may stand still for a moment."""
 
-PAID_ROUNDS = {("none", 5): 5, ("addr", 5): 3, ("none", 4): 3}
+PAID_ROUNDS = {("none", 5): 5, ("addr", 5): 1, ("none", 4): 3}
 """The rounds with each duplicate filter and certainty. Most of the work of a round is a start of
 gotchu-ctl."""
 
