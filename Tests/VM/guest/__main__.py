@@ -112,6 +112,8 @@ def copy_programs(folder: Path) -> None:
     programs += [path for path in map(shutil.which, SYSTEM_PROGRAMS) if path]
     listed = subprocess.run(["ldd", *programs], capture_output=True, text=True).stdout
     libraries = re.findall(r"=> (/\S+)", listed)
+    # The C library loads these when a program looks for a user.
+    libraries += [str(path) for path in Path("/lib/x86_64-linux-gnu").glob("libnss_*.so.2")]
     for path in {*programs, *libraries}:
         shutil.copy(path, MEMORY)
     os.environ["PATH"] = f"{MEMORY}:{os.environ['PATH']}"
