@@ -3,6 +3,7 @@ machine off."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import traceback
@@ -18,7 +19,7 @@ from guest.scenario import expect
 SOCKET = "/run/gotchu/gotchud.sock"
 STATE = Path("/var/lib/gotchu")
 TOKEN = Path("/etc/gotchu-token")
-"""A device's token, which is in the same file system as the folder of credentials."""
+"""A device's token, until it is moved to the folder of credentials."""
 STEP = 600.0
 """The time limit of one step, in seconds. It is long, because the machine's time is real and its
 host may be busy."""
@@ -194,7 +195,7 @@ def enrolling_restarts_the_service() -> None:
     server = Client(SOCKET).get("/v1/status")["server"]
     expect("the URL of gotchud's server", server["url"], "http://localhost:8080")
     expect("gotchud is logged in", server["is_logged_in"], True)
-    (STATE / "token").rename(TOKEN)
+    shutil.move(STATE / "token", TOKEN)
     configuration.write_bytes(usual)
     systemctl("restart", "gotchud")
 
