@@ -105,7 +105,7 @@ def problems(daemon: Daemon) -> list[str]:
 def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:
     """Returns true if the daemon has heard this EID after `since`, a time of the monotonic clock,
     and the EID's verdict is `verdict`, if one is given."""
-    found = listener.presence(eid)
+    found = listener.presence_now(eid)
     if not found or verdict not in (None, found["verdict"]):
         return False
     heard = datetime.fromisoformat(found["last_heard_at"].replace("Z", "+00:00")).timestamp()

@@ -274,6 +274,17 @@ class Daemon:
         heard = self.client.get("/v1/sessions")["sessions"]
         return next((each for each in heard if each["eid"] == eid), None)
 
+    def presence_now(self, eid: str) -> dict[str, Any] | None:
+        """Returns the presence as the event stream's snapshot has it. `presence` would wait if the
+        radio has just begun to listen."""
+        connection = self.client.connect()
+        try:
+            connection.request("GET", "/v1/events?sessions=true")
+            snapshot = json.loads(connection.getresponse().readline())["snapshot"]
+        finally:
+            connection.close()
+        return next((each for each in snapshot["sessions"] if each["eid"] == eid), None)
+
     def request(self, amount_cents: int, **more: Any) -> dict[str, Any]:
         return self.client.post("/v1/requests", {"amount_cents": amount_cents} | more)
 
