@@ -120,6 +120,8 @@ package final class Program: Sendable {
     /// Sends a signal. For SIGSTOP, waits until all threads have stopped: on a busy machine, some
     /// threads run on for a while.
     package func signal(_ signal: Int32) {
+        // The id of a program that has ended may be another's by now.
+        guard isRunning else { return }
         kill(processID, signal)
         guard signal == SIGSTOP else { return }
         // SAFETY: a pause between two looks at the threads, which the kernel stops.
